@@ -8,6 +8,11 @@ import type { Frame } from "../view/frame.ts";
 
 const BEGIN = "\x1b[?2026h";
 const END = "\x1b[?2026l";
+/**
+ * Everything from the row of the cursor on. The first row goes by itself: tmux takes a screen that is cleared from its first
+ * cell on into the scrollback, and the live part would stand there for good.
+ */
+const ERASE = "\x1b[2K\x1b7\x1b[B\x1b[J\x1b8";
 
 export class InlineScreen {
   readonly #output: Output;
@@ -42,13 +47,13 @@ export class InlineScreen {
       const folded = Math.max(1, Math.ceil(width / Math.max(1, columns)));
       return sum + (at === rows.length - 1 ? 0 : folded);
     }, 0);
-    this.#output.write(`\r${up(above)}\x1b[J`, () => {});
+    this.#output.write(`\r${up(above)}${ERASE}`, () => {});
     this.#forget();
   }
 
   /** Takes the live part off the screen. */
   clear(): void {
-    if (this.#shown.length > 0) this.#output.write(`${this.#home()}\x1b[J`, () => {});
+    if (this.#shown.length > 0) this.#output.write(`${this.#home()}${ERASE}`, () => {});
     this.#forget();
   }
 

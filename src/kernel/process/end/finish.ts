@@ -3,6 +3,7 @@
 import type { ErrorCode } from "../../../abi/errno.ts";
 import { codeOf, Fault, printed } from "../../../abi/errors.ts";
 import type { RunCost } from "../../../abi/events.ts";
+import { PID_KERNEL } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../../abi/process.ts";
 import { ABORTED } from "../../../lib/abort.ts";
 import { LIMITS } from "../../limits.ts";
@@ -25,7 +26,7 @@ export interface Finishing {
   readonly journalWatch: Pick<JournalHold<Process>, "heldUntil">;
   readonly keptEnds: { keep(end: KeptEnd): boolean };
   note(proc: Process, kind: RecordKind, body: unknown): void;
-  offer(proc: Process, when: "seen"): void;
+  offer(proc: Process, when: "now" | "seen"): void;
   nextMessage(): number;
   deliver(proc: Process, signal: Signal, graceMs: number): Promise<unknown>;
 }
@@ -68,7 +69,12 @@ async function finishOnce(finish: Finish): Promise<void> {
   tell(core, proc, exit);
   report?.deliver();
   core.ports.onExited?.(proc.pid);
-  if (proc.isLeft || report !== null) core.offer(proc, "seen");
+  if (proc.isLeft || report !== null) core.offer(proc, wasToGo(proc) ? "now" : "seen");
+}
+
+/** It was to end with its parent, which has been reaped: as if it had ended before, nobody is shown it. */
+function wasToGo({ ppid, seed: { onParentExit, line } }: Process): boolean {
+  return onParentExit === "terminate" && ppid === PID_KERNEL && (line[0] ?? PID_KERNEL) !== PID_KERNEL;
 }
 
 /** Children that end with their parent do so at its exit, however late it is reaped. */

@@ -253,6 +253,20 @@ describe("orphans", () => {
     expect(deaf.proc.exit?.code).toBe(137);
   });
 
+  test("onParentExit terminate: one that ends after its parent was reaped is shown no longer than one that ended before", async () => {
+    const t = testKernel();
+    const parent = await t.start();
+    const opts = { by: parent.sys, onParentExit: "terminate" } as const;
+    const deaf = await t.start({ ...opts, stubborn: true });
+    const below = await t.start({ by: deaf.sys, onParentExit: "terminate", stubborn: true });
+    parent.end();
+    await t.init.wait(parent.pid);
+    await t.clock.advance(20_000);
+    await settle();
+    expect([deaf, below].map(({ proc }) => proc.exit?.code)).toEqual([137, 137]);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+
   test("reapProcess() of the root's grandchildren keeps counts right", async () => {
     const t = testKernel();
     const a = await t.start();
