@@ -11,7 +11,10 @@ import type { OtherNames } from "./case.ts";
 /** Entries inspected for one file. Beyond this bound the file counts as protected and the user is asked. */
 const MAX_LOOKED = 20_000;
 const MAX_DEPTH = 12;
-const SYSTEM = ["/etc", "/usr", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/proc", "/sys", "/dev"];
+/** Where the programs of the machine are. */
+export const SYSTEM: readonly string[] = "/etc /usr /boot /bin /sbin /lib /lib64 /opt /proc /sys /dev".split(
+  " ",
+);
 
 interface ProtectedPlaces {
   readonly home: string;

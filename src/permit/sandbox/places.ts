@@ -1,12 +1,17 @@
 /**
  * Finds protected files without a fixed place: `.env`, `*.pem`, the `.git` of a nested repository. They are searched
- * for below the writable roots, upper directories first, within bounds; deeper files, and files in directories that are
+ * for below the writable roots within bounds, upper directories first, then the oldest: so no number of directories that a
+ * program makes keeps one from being searched that was there before. Deeper files, and files in directories that are
  * skipped, are not found. A directory is read again when it has changed.
  */
-import { type Dirent, lstatSync, readdirSync, type Stats } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "node:fs";
 import { join } from "node:path/posix";
+import { isWithin } from "../../lib/path.ts";
+import { SYSTEM } from "../judge/other-names.ts";
+import { isInsideAny } from "../rules/paths.ts";
 
 interface SensitivePlace {
+  /** Of a secret that is a link, what it leads to: no mount can cover a link. */
   readonly path: string;
   readonly isDirectory: boolean;
   readonly kind: "secret" | "protected";
@@ -15,17 +20,36 @@ interface SensitivePlace {
 /** Classifies a path; for a directory, whether what is below it is protected. */
 export type Classify = (path: string, isDirectory: boolean) => SensitivePlace["kind"] | null;
 
-interface Folder {
-  readonly changed: string;
-  readonly below: readonly string[];
-  readonly found: readonly SensitivePlace[];
+interface Below {
+  readonly path: string;
+  /** No program can choose it. */
+  readonly bornMs: number;
 }
 
-/** Bounds for one root. */
+interface Waiting extends Below {
+  readonly depth: number;
+}
+
+/** Puts one in its order, at `from` or behind it. */
+type Add = (waiting: Waiting[], each: Waiting, from: number) => void;
+
+interface Folder {
+  readonly changed: string;
+  /** Beyond the bound only the oldest. */
+  readonly below: readonly Below[];
+  readonly found: readonly SensitivePlace[];
+  /** Secrets that are links. */
+  readonly links: readonly string[];
+}
+
+/** Bounds for one root, on the search from above and on that of the oldest. */
 const maxFolders = 1_000;
-const maxNames = 20_000;
-const maxDepth = 8;
 const maxFound = 200;
+const maxDepth = 8;
+/** Bound on the protected places of one directory, which are mounts each; of secrets the whole directory is hidden. */
+const maxProtected = 200;
+/** Bound on the entries that are searched for a second name. */
+const maxNames = 20_000;
 /** The bound for all roots; the cache is emptied when it is full. */
 const maxCached = 4_000;
 const UNREAD = new Set(["node_modules", ".git", ".hg", ".svn", ".venv", "__pycache__", ".cache", "target"]);
@@ -40,21 +64,23 @@ export class PlaceFinder {
 
   find(root: string): readonly SensitivePlace[] {
     const found: SensitivePlace[] = [];
-    let names = 0;
-    let level = [root];
-    let folders = 0;
-    for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
-      const next: string[] = [];
-      for (const dir of level) {
-        if (folders++ >= maxFolders || names >= maxNames || found.length >= maxFound) return found;
-        const folder = this.#look(dir);
-        names += folder.below.length + folder.found.length;
-        found.push(...folder.found);
-        next.push(...folder.below);
-      }
-      level = next;
+    const all: Waiting[] = [{ path: root, bornMs: 0, depth: 1 }];
+    const left = this.#search(all, found, (waiting, each) => waiting.push(each));
+    if (left.length > 0) this.#search(oldest(left), found, insert);
+    return found.filter(({ path }) => !isWithin(path, root));
+  }
+
+  /** Adds what it finds until a bound is reached; returns the directories that are left. */
+  #search(waiting: Waiting[], found: SensitivePlace[], add: Add): readonly Waiting[] {
+    const mostFound = found.length + maxFound;
+    let n = 0;
+    for (; n < Math.min(waiting.length, maxFolders) && found.length < mostFound; n++) {
+      const { path, depth } = waiting[n] as Waiting;
+      const { below, found: here, links } = this.#look(path);
+      found.push(...here, ...links.flatMap(targetOf));
+      if (depth < maxDepth) for (const each of below) add(waiting, { ...each, depth: depth + 1 }, n + 1);
     }
-    return found.slice(0, maxFound);
+    return waiting.slice(n);
   }
 
   #look(dir: string): Folder {
@@ -67,23 +93,56 @@ export class PlaceFinder {
     return folder;
   }
 
-  #read(dir: string): Pick<Folder, "below" | "found"> {
+  #read(dir: string): Omit<Folder, "changed"> {
     const found: SensitivePlace[] = [];
-    const below: string[] = [];
+    const below: Below[] = [];
+    const links: string[] = [];
+    let guarded = 0;
     for (const entry of entriesOf(dir)) {
       const path = join(dir, entry.name);
       const isDirectory = entry.isDirectory();
       const kind = this.#classify(path, isDirectory);
-      if (kind !== null) found.push({ path, isDirectory, kind });
-      if (isDirectory && !UNREAD.has(entry.name) && kind !== "secret") below.push(path);
+      if (kind === "secret" && entry.isSymbolicLink()) links.push(path);
+      else if (kind === "secret" || (kind === "protected" && guarded++ < maxProtected))
+        found.push({ path, isDirectory, kind });
+      if (isDirectory && !UNREAD.has(entry.name) && kind !== "secret")
+        below.push({ path, bornMs: findFile(path)?.birthtimeMs ?? Number.POSITIVE_INFINITY });
     }
-    return { found, below };
+    return { found, below: below.length > maxFolders ? oldest(below) : below, links };
+  }
+}
+
+/** So many as a search can look at, sorted. */
+function oldest<T extends Below>(all: readonly T[]): T[] {
+  return all.toSorted((a, b) => a.bornMs - b.bornMs).slice(0, maxFolders);
+}
+
+/** Keeps them sorted, and no more than a search can look at. */
+const insert: Add = (waiting, each, from) => {
+  let [low, high] = [from, waiting.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((waiting[middle] as Waiting).bornMs <= each.bornMs) low = middle + 1;
+    else high = middle;
+  }
+  waiting.splice(low, 0, each);
+  if (waiting.length > maxFolders) waiting.pop();
+};
+
+/** Not of a link to what every program needs. */
+function targetOf(link: string): readonly SensitivePlace[] {
+  try {
+    const path = realpathSync(link);
+    if (isInsideAny(SYSTEM, path)) return [];
+    return [{ path, isDirectory: lstatSync(path).isDirectory(), kind: "secret" }];
+  } catch {
+    return [];
   }
 }
 
 function entriesOf(dir: string): readonly Dirent[] {
   try {
-    return readdirSync(dir, { withFileTypes: true }).slice(0, maxNames);
+    return readdirSync(dir, { withFileTypes: true });
   } catch {
     return [];
   }
