@@ -33,7 +33,7 @@ function aScreen(columns = 20) {
     );
     return rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
   };
-  return { draw, text, written, terminal };
+  return { draw, text, written, terminal, screen };
 }
 
 test("InlineScreen writes what changed, and nothing where nothing did", async () => {
@@ -60,4 +60,20 @@ test("InlineScreen has in the terminal all that was finished, once and in order,
     }),
     { numRuns: 50 },
   );
+});
+
+test("InlineScreen takes a live part of the whole screen off it, row by row where tmux would keep it", async () => {
+  for (const count of [1, 2, 8]) {
+    const { draw, text, written, terminal, screen } = aScreen();
+    const live = Array.from({ length: count }, (_, at) => `row ${at}`);
+    await draw(["above"], live);
+    written.length = 0;
+    if (count === 2) screen.clear();
+    else screen.resized(20);
+    // as the first cell of the screen may be where it begins
+    for (const home of ["\r", "A"]) expect(written.join("")).not.toContain(`${home}\x1b[J`);
+    await draw([], ["after"]);
+    expect(text()).toEqual(["above", "after"]);
+    terminal.dispose();
+  }
 });
