@@ -16,3 +16,16 @@ test("a notice is broken at blanks at a terminal, and not in a pipe", async () =
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
   expect(lines.join(" ").split(/ +/)).toEqual(NOTICE.split(" "));
 });
+
+test("what fails and what a model says is broken at blanks too, by what is seen of it, its own line ends kept", async () => {
+  const stdout = new FakeOutput(true);
+  const stderr = new FakeOutput(true);
+  [stdout.columns, stderr.columns] = [30, 30];
+  const console = new Console({ env: {}, stdout, stderr }, "default", false);
+  await console.errorLine(`\x1b[31m✗\x1b[39m [BUDGET] of nineteen and\nno room for the last words of it`);
+  expect(stderr.text).toBe(
+    `\x1b[31m✗\x1b[39m [BUDGET] of nineteen and\nno room for the last words of\n  it\n`,
+  );
+  await console.text(`- one item that is too long for a line\n${"x".repeat(40)}`);
+  expect(stdout.text).toBe(`- one item that is too long\nfor a line\n${"x".repeat(40)}\n`);
+});

@@ -5,7 +5,7 @@ import { oneLine } from "./screen/text/json.ts";
 import { type Words, wordsIn, wordsOf } from "./screen/text/language.ts";
 import { type Paint, paintFor } from "./screen/text/paint.ts";
 import { safeScreen } from "./screen/text/safe-text.ts";
-import { widthOf, wrapped } from "./screen/text/width.ts";
+import { brokenAtBlanks } from "./screen/text/width.ts";
 import { en, type Phrases } from "./screen/words/en.ts";
 import type { Output } from "./terminal/streams.ts";
 
@@ -37,16 +37,22 @@ export class Console {
     await put(this.#stdout, `${shown(text, this.#stdout)}\n`);
   }
 
+  /** Text of a model on stdout: its lines at a terminal are broken at blanks. */
+  async text(text: string): Promise<void> {
+    await this.line(prose(text, this.#stdout, ""));
+  }
+
   /** Text or bytes on stdout as they are. */
   async raw(data: string | Uint8Array): Promise<void> {
     await put(this.#stdout, data);
   }
 
+  /** On stderr: at a terminal it is broken at blanks. */
   async errorLine(text: string): Promise<void> {
-    await put(this.#stderr, `${shown(text, this.#stderr)}\n`);
+    await put(this.#stderr, `${prose(shown(text, this.#stderr), this.#stderr)}\n`);
   }
 
-  /** Prose on stderr: at a terminal it is broken at blanks. */
+  /** Prose on stderr. */
   async notice(text: string, paint = (lines: string): string => lines): Promise<void> {
     await this.errorLine(paint(prose(text, this.#stderr)));
   }
@@ -94,9 +100,12 @@ function shown(text: string, { isTTY }: Output): string {
 }
 
 /** A terminal would break a long line in the middle of a word. */
-function prose(text: string, { isTTY, columns = 80 }: Output): string {
-  if (isTTY !== true || widthOf(text) <= columns) return text;
-  return wrapped(text, columns).join("\n");
+function prose(text: string, { isTTY, columns = 80 }: Output, more?: string): string {
+  if (isTTY !== true) return text;
+  return text
+    .split("\n")
+    .map((line) => brokenAtBlanks(line, columns, more))
+    .join("\n");
 }
 
 function put(output: Output, text: string | Uint8Array): Promise<void> {

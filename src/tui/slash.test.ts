@@ -37,6 +37,13 @@ test.each([
   ["/rewind 3", { kind: "run", argv: ["rewind", "7", "--at", "3"] }],
   ["/rewind --at 3 --files", { kind: "run", argv: ["rewind", "7", "--at", "3", "--files"] }],
   ["/login", { kind: "run", argv: ["auth", "login"] }],
+  ["/export", { kind: "run", argv: ["export", "7", "-o", "conversation-7.md"] }],
+  ["/export --force", { kind: "run", argv: ["export", "7", "-o", "conversation-7.md", "--force"] }],
+  [
+    "/export talk.json --format json",
+    { kind: "run", argv: ["export", "7", "-o", "talk.json", "--format", "json"] },
+  ],
+  ["/export -o -", { kind: "run", argv: ["export", "7", "-o", "-"] }],
   ["/team:notes v2", { kind: "skill", text: "/team:notes v2" }],
 ])("slashOf(%j)", (line, slash) => {
   expect(slashOf(line, 7, en)).toEqual(slash);

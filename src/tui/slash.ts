@@ -75,7 +75,7 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   doctor: run("doctor"),
   effort: act("effort"),
   exit: act("exit"),
-  export: ofSession("export"),
+  export: exportSlash,
   "force-snip": ofSession("context", "snip"),
   // words are what the new one is told
   fork: (text, pid) =>
@@ -115,6 +115,19 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   tree: run("tree"),
   vim: act("vim"),
 };
+
+/** Into a file: a long conversation would only repeat itself in the transcript. A word is its name, `-o -` shows it. */
+function exportSlash(text: string, pid: string): Slash {
+  const words = wordsOf(text);
+  const isNamed = words.some((word) => /^(?:-o|--output)/.test(word));
+  const [first = "-"] = words;
+  const file = isNamed
+    ? words
+    : first.startsWith("-")
+      ? ["-o", `conversation-${pid}.md`, ...words]
+      : ["-o", ...words];
+  return { kind: "run", argv: ["export", pid, ...file] };
+}
 
 /** Other names of the same commands. */
 const ALIASES: Readonly<Record<string, string>> = {

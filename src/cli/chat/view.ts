@@ -91,14 +91,14 @@ export class ChatView {
   async #reply(text: string): Promise<void> {
     const words = text.replace(/(?:\r?\n)+$/, "");
     if (words === "" || this.#console.mode === "quiet") return;
-    await this.#console.line(this.#output.isTerminal ? safeLines(words) : words);
+    await this.#console.text(this.#output.isTerminal ? safeLines(words) : words);
   }
 
   async #idle(event: IdleEvent): Promise<void> {
     const { mode, words, errorPaint, paint } = this.#console;
     const { result, message = "", outcome } = event;
     if (mode === "quiet" && result !== "")
-      await this.#console.line(this.#output.isTerminal ? safeLines(result) : result);
+      await this.#console.text(this.#output.isTerminal ? safeLines(result) : result);
     if (outcome !== "completed" && outcome !== "interrupted") {
       await this.#console.errorLine(errorPaint.red(runErrorLine(event.pid, message)));
       if (event.error?.hint !== undefined) await this.#console.errorLine(hintLine(event.error.hint, words));

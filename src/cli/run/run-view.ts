@@ -175,7 +175,7 @@ export class RunView {
   /** The text of the model besides its calls. */
   async #said(text: string): Promise<void> {
     const words = text.trimEnd();
-    if (words !== "" && this.#console.showsCalls) await this.#console.line(safeLines(words));
+    if (words !== "" && this.#console.showsCalls) await this.#console.text(safeLines(words));
   }
 
   async #result(result: string): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import { EventEmitter } from "node:events";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import { unpainted } from "../../cli/screen/text/width.ts";
 import type { Input, Output } from "../../cli/terminal/streams.ts";
 import type { Press } from "../editor/keys.ts";
 import { type Line, wrapped } from "../text/line.ts";
@@ -159,8 +160,7 @@ export class DialogBox {
 
 /** Dialogs escape what is foreign themselves; this is what they may still hold of their own colours. */
 function shownLine(line: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that dialogs print themselves
-  return safeLine(line.replace(/\x1b\[[0-9;]*m/g, "")).replaceAll("\\t", "  ");
+  return safeLine(unpainted(line)).replaceAll("\\t", "  ");
 }
 
 function bytesOf(name: string): string | undefined {

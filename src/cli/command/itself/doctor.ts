@@ -16,7 +16,7 @@ async function run(call: Call): Promise<number> {
   const tell = async (finding: Finding): Promise<void> => {
     findings.push(finding);
     if (console.isScreen || (console.mode === "quiet" && finding.state !== "ok"))
-      await console.line(shown(call, finding));
+      await (console.isScreen ? console.aside(shown(call, finding)) : console.line(shown(call, finding)));
   };
   for (const finding of localFindings(host)) await tell(finding);
   await daemonFindings(call, args.flags.has("offline"), tell);

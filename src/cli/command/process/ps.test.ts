@@ -179,8 +179,10 @@ test("ps and tree have one word for each hold, and --json what ends it", async (
   expect(ps.err.split("\n")).toEqual([
     "[kernel] paused: PID 1; crux cont 1 resumes it",
     "[kernel] held after a crash of the daemon: PID 3; crux cont 3 resumes it",
-    "[kernel] held because its history is damaged: PID 4; crux fsck 4 shows what is wrong",
-    "[kernel] paused because the disk of the journal takes nothing: PID 5; it is resumed when there is room",
+    "[kernel] held because its history is damaged: PID 4; crux fsck 4 shows what is",
+    "  wrong",
+    "[kernel] paused because the disk of the journal takes nothing: PID 5; it is",
+    "  resumed when there is room",
     "[kernel] blocked, waiting for an answer: PID 2; crux attach 2 shows the question",
     "",
   ]);

@@ -74,6 +74,16 @@ function atTerminal(line: string, feed = new Feed(), daemon = aDaemon(feed)) {
   return { ...machine, daemon, done, feed, asked };
 }
 
+test("an answer is broken at blanks at a narrow terminal", async () => {
+  const chat = atTerminal("");
+  chat.stdout.columns = 40;
+  chat.feed.push(told({ event: "spawn", intent: "" }));
+  chat.feed.push(told({ event: "reply", text: "Some words that go on behind the end of a line." }), idle(1));
+  await chat.stdout.shows("Some words that go on behind the end of\na line.");
+  chat.stdin.type("\x04");
+  await chat.done;
+});
+
 test("crux alone on a terminal is a conversation; what is typed is said, and Ctrl-D leaves it resting", async () => {
   const chat = atTerminal("");
   await chat.stdout.shows("› ");

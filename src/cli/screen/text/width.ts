@@ -85,17 +85,26 @@ export function wrapped(text: string, columns: number): string[] {
   return [...lines, cutToWidth(line, columns)];
 }
 
-/** Broken at blanks as above, and nothing of it is left out: a word that is wider stays whole, for the terminal to break. */
-export function brokenAtBlanks(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text;
+/**
+ * Broken at blanks as above, and nothing of it is left out: a word that is wider stays whole, for the terminal to break. `more`:
+ * the further indent of what follows.
+ */
+export function brokenAtBlanks(text: string, columns: number, more = "  "): string {
+  if (widthOf(unpainted(text)) <= columns) return text;
   const [indent = ""] = /^ */.exec(text) ?? [];
   const lines: string[] = [];
   let line = "";
   for (const piece of text.match(/\s*\S+/g) ?? []) {
-    if (line.trim() !== "" && widthOf(line) + widthOf(piece) > columns) {
+    if (line.trim() !== "" && widthOf(unpainted(line + piece)) > columns) {
       lines.push(line);
-      line = `${indent}  ${piece.trimStart()}`;
+      line = `${indent}${more}${piece.trimStart()}`;
     } else line += piece;
   }
   return [...lines, line].join("\n");
+}
+
+/** Without its colours. */
+export function unpainted(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is left out
+  return text.replace(/\x1b\[[0-9;]*m/g, "");
 }

@@ -282,7 +282,8 @@ export const en = {
     noModel: "no model of this provider was found",
     failed: (why: string) => `the key was not stored: a test call failed: ${why}`,
     failedHint: "check the key and --base-url; --no-check stores it untried",
-    unknown: (name: string) => `not a provider that takes a key: ${name}`,
+    unknown: (name: string) =>
+      name === "" ? "type the name of a provider" : `not a provider that takes a key: ${name}`,
     providers: (names: string) => `providers: ${names}`,
     notKey: "that is not a key: at least 8 characters, without blanks",
     environment: (key: string, baseUrl: string) =>
@@ -405,7 +406,7 @@ export const en = {
       doctor: "check this installation",
       effort: "how much the model thinks, from the next run on",
       exit: "leave; the session waits",
-      export: "the conversation as Markdown",
+      export: "the conversation into a Markdown file, which you may name",
       "force-snip": "messages, by their numbers, that leave the view",
       fork: "a new process from here, with the same past",
       help: "keys and commands",
