@@ -12,6 +12,7 @@ import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { VIM } from "./editor/vim.ts";
 import { innerHost } from "./inner-call.ts";
+import { Pictures } from "./pictures.ts";
 import { keepPreference } from "./preferences.ts";
 import { CHANGES } from "./session-changes.ts";
 import { ShellLines } from "./shell.ts";
@@ -35,6 +36,7 @@ export class Actions {
   #unsent: string[] = [];
   readonly suggestions: Suggestions;
   readonly #shell: ShellLines;
+  readonly #pictures: Pictures;
   readonly views: Views;
   readonly panel: AgentsPanel;
   #escapedMono = Number.NEGATIVE_INFINITY;
@@ -43,6 +45,7 @@ export class Actions {
     this.#app = app;
     this.suggestions = new Suggestions(app);
     this.#shell = new ShellLines(app);
+    this.#pictures = new Pictures(app);
     this.views = new Views(app);
     this.panel = new AgentsPanel(app);
   }
@@ -65,7 +68,7 @@ export class Actions {
   /** True: the key was not the editor's. */
   key(press: Press): boolean {
     if (this.panel.key(press)) return true;
-    if (press.kind !== "key") return false;
+    if (press.kind !== "key") return this.#pictures.pasted(press);
     const { editing } = this.#app;
     const isEmpty = editing.buffer.text === "";
     switch (press.name) {
@@ -94,27 +97,19 @@ export class Actions {
 
   #global(name: string): boolean {
     const app = this.#app;
-    switch (name) {
-      case "shift+tab":
-        app.do(async () => this.#showMode(await app.client.nextMode(app.pid)));
-        return true;
-      case "ctrl+b":
-        return app.isRunning && this.slash("/bg");
-      case "ctrl+z":
-        app.do(() => app.yielded(() => app.call.host.lifecycle.suspend()));
-        return true;
-      case "ctrl+l":
-        app.redraw();
-        return true;
-      case "ctrl+o":
-        this.views.transcript();
-        return true;
-      case "ctrl+g":
-        app.do(() => this.#edit());
-        return true;
-      default:
-        return Object.hasOwn(COMMAND_KEYS, name) && this.slash(COMMAND_KEYS[name] ?? "");
-    }
+    if (name === "ctrl+b") return app.isRunning && this.slash("/bg");
+    if (Object.hasOwn(COMMAND_KEYS, name)) return this.slash(COMMAND_KEYS[name] ?? "");
+    const acts: Readonly<Record<string, () => void>> = {
+      "shift+tab": () => app.do(async () => this.#showMode(await app.client.nextMode(app.pid))),
+      "ctrl+z": () => app.do(() => app.yielded(() => app.call.host.lifecycle.suspend())),
+      "ctrl+l": () => app.redraw(),
+      "ctrl+o": () => this.views.transcript(),
+      "ctrl+g": () => app.do(() => this.#edit()),
+      "ctrl+v": () => app.do(() => this.#pictures.fromClipboard()),
+    };
+    const act = Object.hasOwn(acts, name) ? acts[name] : undefined;
+    act?.();
+    return act !== undefined;
   }
 
   /** Ctrl-C: clears; on an empty line interrupts; twice leaves. */
@@ -190,7 +185,7 @@ export class Actions {
     const app = this.#app;
     const text = sentText(app.editing.buffer);
     app.keep.remember(text.trim());
-    app.editing = emptied(app.editing, app.editing.buffer.text);
+    app.editing = emptied(app.editing, text);
     return text;
   }
 
@@ -284,7 +279,8 @@ export class Actions {
       return;
     }
     try {
-      await app.client.say(app.pid, text);
+      const pictures = this.#pictures.of(text);
+      await app.client.say(app.pid, text, pictures.length === 0 ? undefined : pictures);
     } catch (error) {
       const { text: typed } = app.editing.buffer;
       app.editing = replaced(app.editing, typed === "" ? text : `${text}\n${typed}`);

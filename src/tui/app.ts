@@ -390,7 +390,7 @@ export class App implements Disposable {
   }
 
   #draftNow(): void {
-    this.keep.keepDraft(this.#model.pid, this.#editing.buffer.text);
+    this.keep.keepDraft(this.#model.pid, this.#editing);
   }
 
   redraw(): void {

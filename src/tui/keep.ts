@@ -3,12 +3,15 @@ import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Environment, stateDir } from "../lib/paths.ts";
-import { MAX_HISTORY } from "./editor/edit.ts";
+import { sentText } from "./editor/buffer.ts";
+import { type Editing, MAX_HISTORY } from "./editor/edit.ts";
 
 const PRIVATE = { mode: 0o600 };
 /** What looks like a key is not written down. */
 const SECRET =
   /\b(?:sk|rk|pk|gh[pousr]|glpat|xox[abprs]|AKIA|AIza|eyJ)[-_A-Za-z0-9]{16,}|-----BEGIN [A-Z ]*PRIVATE KEY/;
+/** The picture itself is not kept, and another one may come to have its number. */
+const PICTURE = /\[Image #\d{1,6}\]/g;
 const DRAFT_MS = 300;
 const MAX_DRAFT_CHARS = 1_000_000;
 
@@ -34,7 +37,9 @@ export class Keep {
 
   remember(text: string): void {
     if (text.trim() === "" || SECRET.test(text)) return;
-    attempt(this.#prompts, (path) => appendFileSync(path, `${JSON.stringify(text)}\n`, PRIVATE));
+    attempt(this.#prompts, (path) =>
+      appendFileSync(path, `${JSON.stringify(text.replace(PICTURE, "[Image]"))}\n`, PRIVATE),
+    );
   }
 
   draft(pid: number): string {
@@ -47,11 +52,12 @@ export class Keep {
   }
 
   /** Without a session there is nothing to keep it for. */
-  keepDraft(pid: number | undefined, text: string): void {
+  keepDraft(pid: number | undefined, { buffer }: Pick<Editing, "buffer">): void {
     clearTimeout(this.#drafting);
     this.#drafting = undefined;
     if (pid === undefined) return;
     const path = this.#draftFile(pid);
+    const text = sentText(buffer).replace(PICTURE, "[Image]");
     if (text === "") rmSync(path, { force: true });
     else write(path, text.slice(0, MAX_DRAFT_CHARS));
   }

@@ -1,6 +1,6 @@
 /**
  * The text in the editor, with its cursor, what was cut and what can be undone: pure, a new value for each change. A long paste
- * stands as a mark like `[Pasted text #1 +42 lines]`, which the cursor passes as one character.
+ * stands as a mark like `[Pasted text #1 +42 lines]`, which the cursor passes as one character, and so does that of a picture.
  */
 import { graphemesOf } from "../../cli/screen/text/width.ts";
 
@@ -26,7 +26,7 @@ const MAX_UNDO = 100;
 /** A longer paste is a mark. */
 const PASTE_LINES = 10;
 const PASTE_CHARS = 1_000;
-const MARK = /\[Pasted text #(\d{1,6})(?: \+\d+ lines)?\]/g;
+const MARK = /\[(?:Pasted text #(\d{1,6})(?: \+\d+ lines)?|Image #\d{1,6})\]/g;
 const WORD_LEFT = /[\p{L}\p{N}_]+[^\p{L}\p{N}_]*$/u;
 const WORD_RIGHT = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]+/u;
 
@@ -55,7 +55,7 @@ export function paste(buffer: Buffer, pasted: string): Buffer {
 
 /** What is sent: the pasted texts in place of their marks. */
 export function sentText({ text, pastes }: Buffer): string {
-  return text.replace(MARK, (mark, number: string) => pastes[Number(number) - 1] ?? mark);
+  return text.replace(MARK, (mark, number?: string) => pastes[Number(number) - 1] ?? mark);
 }
 
 export function left(buffer: Buffer): Buffer {

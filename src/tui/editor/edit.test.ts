@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TypedReader } from "../../cli/terminal/typed.ts";
-import { continued, type Editing, edited, emptied, NEW, replaced } from "./edit.ts";
+import { sentText } from "./buffer.ts";
+import { cleared, continued, type Editing, edited, emptied, NEW, replaced } from "./edit.ts";
 import { pressOf } from "./keys.ts";
 
 /** The editor after these bytes of a terminal. */
@@ -90,4 +91,11 @@ test("ctrl+r brings back earlier messages with what was typed, one after the oth
   // another key ends the search: the next one looks for the text as it is now
   const changed = edited(first, key("ctrl+w"))!;
   expect(edited(changed, key("ctrl+r"))?.buffer.text).toBe("fix the test");
+});
+
+test("a text that was cleared comes back with what was pasted into it", () => {
+  const long = "line\n".repeat(40);
+  const pasted = edited(NEW, { kind: "paste", text: long }) ?? NEW;
+  const back = edited(cleared(pasted), { kind: "key", name: "ctrl+y" }) ?? NEW;
+  expect(sentText(back.buffer)).toBe(long);
 });

@@ -90,7 +90,7 @@ export function emptied({ buffer, history }: Editing, sent: string): Editing {
 
 /** Ctrl-Y brings the text back. */
 export function cleared({ buffer, history }: Editing): Editing {
-  return { ...NEW, history, buffer: { ...BLANK, cut: buffer.text } };
+  return { ...NEW, history, buffer: { ...BLANK, cut: buffer.text, pastes: buffer.pastes } };
 }
 
 export const MAX_HISTORY = 1_000;

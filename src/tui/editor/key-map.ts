@@ -18,6 +18,7 @@ const COMMANDS = {
   editor: {
     ...{ send: "enter", send_now: "ctrl+enter", line_break: "alt+enter", up: "up", down: "down" },
     ...{ search_history: "ctrl+r", external_editor: "ctrl+g", complete: "tab", cancel: "escape" },
+    paste_picture: "ctrl+v",
     ...{ left: "left", right: "right", word_left: "alt+left", word_right: "alt+right" },
     ...{ line_start: "ctrl+a", line_end: "ctrl+e", cut_to_end: "ctrl+k", cut_to_start: "ctrl+u" },
     ...{ cut_word: "ctrl+w", cut_word_right: "alt+d", paste_cut: "ctrl+y", undo: "ctrl+_" },

@@ -185,6 +185,7 @@ export const en = {
     wasRead: "it was read meanwhile, and stays sent",
     tooLong: (count: number, most: number) =>
       `the message has ${count} characters, of at most ${most}: save it as a file, and name that with @`,
+    noPicture: "no picture in the clipboard that a message takes",
     noEditor: "set EDITOR or VISUAL to edit there",
     noAnswer: "no such answer",
     copied: (count: number) => `copied ${counted(count, "character")}`,
@@ -387,6 +388,7 @@ export const en = {
       ["ctrl+b", "while it works: its agents into the background, or the one highlighted below"],
       ["@ and letters of a path", "name a file; tab or enter completes it"],
       ["ctrl+g", "edit in $EDITOR"],
+      ["ctrl+v", "put in the picture of the clipboard; a pasted path of one, too"],
       ["↓ on an empty line", "the agents that work for you: enter shows one, x there stops it"],
       ["ctrl+t · shift+↓", "tasks · processes"],
     ] as readonly (readonly [key: string, about: string])[],
