@@ -112,7 +112,7 @@ export class MemoryDesk {
   async #read(dir: string, path: string): Promise<string> {
     const real = await realpath(path);
     if (!isWithin(await realpath(dir), real)) throw new Error("it leads out of its folder");
-    await using handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
+    await using handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const stats = await handle.stat();
     if (!stats.isFile()) throw new Error("not a regular file");
     if (stats.size > MAX_FILE_BYTES) throw new Error(`over ${MAX_FILE_BYTES} bytes`);

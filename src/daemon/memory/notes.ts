@@ -1,11 +1,12 @@
 /** The notes of a folder of memory as the user sees them: what each is about, and what keeps it from being used. */
 import { existsSync } from "node:fs";
-import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import type { Note } from "../../abi/methods/memory.ts";
 import type { NoteLine } from "../../abi/surroundings.ts";
 import { parseFrontMatter } from "../../agent/definition/front-matter.ts";
+import { readRegular } from "../../lib/regular-file.ts";
 import { digestOf } from "../trust/inventory.ts";
 import { AGENTS, agentFolder } from "./memory-places.ts";
 
@@ -34,20 +35,24 @@ function isNote(name: string): boolean {
 /** Sorted by name; a folder that does not exist has none. */
 async function notesIn(dir: string, scope: Note["scope"]): Promise<readonly Note[]> {
   const names = (await readdir(dir).catch(() => [])).filter(isNote).sort();
-  const index = await readFile(join(dir, INDEX), "utf8").catch(() => "");
+  const index = (await textOf(join(dir, INDEX))) ?? "";
   const notes: Note[] = [];
   for (const name of names.slice(0, MAX_NOTES)) {
     const path = join(dir, name);
-    const { size: bytes, isRegular } = await stat(path).then(
-      (stats) => ({ size: stats.size, isRegular: stats.isFile() }),
-      () => ({ size: 0, isRegular: false }),
+    const bytes = await stat(path).then(
+      ({ size }) => size,
+      () => 0,
     );
-    const found =
-      isRegular && bytes <= MAX_BYTES ? await readFile(path, "utf8").catch(() => undefined) : undefined;
+    const found = await textOf(path);
     const told = found === undefined ? UNREAD : name === INDEX ? OF_INDEX : described(name, found, index);
     notes.push({ scope, path, bytes, ...told });
   }
   return notes;
+}
+
+/** undefined: not a file of at most so many bytes. */
+function textOf(path: string): Promise<string | undefined> {
+  return readRegular(path, MAX_BYTES).then(String, () => undefined);
 }
 
 /** The regular files of a folder that may be notes. Links are not followed. */
@@ -72,7 +77,7 @@ export async function lineOf(
   mtimeMs: number,
   isLabelled: (path: string, sha256: string) => boolean,
 ): Promise<NoteLine | undefined> {
-  const bytes = await readFile(path).catch(() => undefined);
+  const bytes = await readRegular(path, MAX_BYTES).catch(() => undefined);
   const real = await realpath(path).catch(() => path);
   if (bytes === undefined || isLabelled(real, digestOf(bytes))) return undefined;
   const { type, description } = described(basename(path), bytes.toString("utf8"), "");

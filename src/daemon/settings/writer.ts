@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { appendFileSync, closeSync, constants, lstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import type { PermissionUpdate } from "../../abi/permit/permission-update.ts";
@@ -13,6 +13,8 @@ import type { Settings } from "../../abi/settings/settings.ts";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import type { AppliedUpdate, SettingsWriter } from "../../kernel/ports/settings.ts";
 import type { WorkspaceTrust } from "../../kernel/ports/trust.ts";
+import { excludeFromGit } from "../../lib/git-exclude.ts";
+import { readRegularSync } from "../../lib/regular-file.ts";
 import { withJsonValue, withoutJsonValue } from "../../lib/text/json-edit.ts";
 import { noticeLine } from "../../wire/codec/error.ts";
 import { syncMade, writeAtomically } from "../atomic-file.ts";
@@ -159,7 +161,8 @@ export class SettingsFiles implements SettingsWriter {
 
   #exclude(root: string): void {
     try {
-      excludeFromGit(root);
+      const git = findGitDir(root);
+      if (git !== null) excludeFromGit(git, LINE);
     } catch (error) {
       this.#options.warn(`settings: ${root}: .git/info/exclude could not be written: ${messageOf(error)}`);
     }
@@ -172,7 +175,7 @@ function digestOf(text: string): string {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readRegularSync(file, MAX_SETTINGS_BYTES).toString("utf8");
   } catch (error) {
     if (isAbsent(error)) return "";
     throw error;
@@ -191,29 +194,6 @@ function failed(file: string, error: unknown): Fault {
 
 /** Keeps the user's own settings of a project out of its repository. */
 const LINE = "**/.crux/settings.local.json";
-const MAX_BYTES = 1024 * 1024;
-
-/**
- * Appends the line to git's local exclude file, `info/exclude` of the repository above `root`, once; does nothing without a repository. Throws
- * file system errors.
- */
-function excludeFromGit(root: string): void {
-  const git = findGitDir(root);
-  if (git === null) return;
-  const info = join(git, "info");
-  mkdirSync(info, { recursive: true });
-  if (!lstatSync(info).isDirectory()) throw new Error(`not a directory: ${info}`);
-  // no link is followed: anyone may have created the repository
-  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
-  const fd = openSync(join(info, "exclude"), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o644);
-  try {
-    const text = readFileSync(fd, "utf8");
-    if (text.length > MAX_BYTES || text.split("\n").some((line) => line.trim() === LINE)) return;
-    appendFileSync(fd, `${text === "" || text.endsWith("\n") ? "" : "\n"}${LINE}\n`);
-  } finally {
-    closeSync(fd);
-  }
-}
 
 /** The git directory that all worktrees share (gitrepository-layout(5)). */
 function findGitDir(root: string): string | null {
@@ -241,5 +221,5 @@ function commonDir(mark: string): string | null {
 }
 
 function firstLine(file: string): string {
-  return readFileSync(file, "utf8").slice(0, 4096).split("\n")[0] ?? "";
+  return readRegularSync(file, 4096).toString("utf8").split("\n")[0] ?? "";
 }

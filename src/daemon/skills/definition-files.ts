@@ -1,10 +1,14 @@
 /** Agent and skill files on the host. */
 import { statSync } from "node:fs";
-import { readdir, readFile, realpath } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import type { StampedFiles } from "../../agent/definition/cache.ts";
+import { readRegular } from "../../lib/regular-file.ts";
+
+/** What may be larger than a definition, and is said to be. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 export const definitionFiles: StampedFiles = {
-  readText: (path) => readFile(path, "utf8"),
+  readText: async (path) => (await readRegular(path, MAX_BYTES)).toString("utf8"),
   list: (dir) => readdir(dir),
   realPath: (path) => realpath(path),
   stamp: stampOf,

@@ -3,7 +3,7 @@
  * call. What a workspace brings counts only as the user has seen it; where the workspace is not trusted, no skill runs a
  * command.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import {
   hasInlineCommands,
   isOwnSkill,
@@ -21,6 +21,7 @@ import {
 import { MAX_FILE_BYTES } from "../../agent/definition/files.ts";
 import { parseSkillFile } from "../../agent/definition/skill-file.ts";
 import { isWithin } from "../../lib/path.ts";
+import { readRegularSync } from "../../lib/regular-file.ts";
 import { trustedFiles } from "../project.ts";
 import { digestOf } from "../trust/inventory.ts";
 import type { ProjectView, Trust } from "../trust/trust.ts";
@@ -172,18 +173,12 @@ function readNow(
   dir: string,
   approves: (real: string, text: string) => boolean,
 ): string | undefined {
-  let fd: number | undefined;
   try {
     const real = realpathSync(path);
     if (!isWithin(dir, real)) return undefined;
-    fd = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = fstatSync(fd);
-    if (!stats.isFile() || stats.size > MAX_FILE_BYTES) return undefined;
-    const text = readFileSync(fd, "utf8");
+    const text = readRegularSync(real, MAX_FILE_BYTES).toString("utf8");
     return approves(real, text) ? text : undefined;
   } catch {
     return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }

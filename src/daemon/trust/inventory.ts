@@ -4,8 +4,7 @@
  * beyond a bound is reported and cannot be trusted.
  */
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { open, readdir, realpath, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import {
@@ -19,6 +18,7 @@ import { foldersBetween, importedPath, MAX_IMPORT_DEPTH } from "../../agent/inst
 import { importsOf } from "../../agent/instructions/imports.ts";
 import { isWithin } from "../../lib/path.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
+import { readRegular } from "../../lib/regular-file.ts";
 import { fileStamp } from "../settings/sources.ts";
 import { actsOf } from "./acts.ts";
 
@@ -253,11 +253,6 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads a regular file of bounded size; a pipe in its place does not block. */
-export async function readBrought(path: string): Promise<Buffer> {
-  await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stats = await handle.stat();
-  if (!stats.isFile()) throw new Error("not a regular file");
-  if (stats.size > MAX_FILE_BYTES) throw new Error(`over ${MAX_FILE_BYTES} bytes`);
-  return await handle.readFile();
+export function readBrought(path: string): Promise<Buffer> {
+  return readRegular(path, MAX_FILE_BYTES);
 }

@@ -1,8 +1,9 @@
 /** The workspace that a decision of trust applies to, and how long it can last. */
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { RealPath } from "../../kernel/ports/host.ts";
 import { isWithin } from "../../lib/path.ts";
+import { readRegularSync } from "../../lib/regular-file.ts";
 
 /** Anyone may use a name there, now or later. */
 const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm"];
@@ -43,9 +44,8 @@ export function mainOf(root: string, realPath: RealPath): string | null {
 /** The first line of a file; "": no such file. No link is followed: the `.git` of a worktree is not a link. */
 function firstLine(file: string): string {
   try {
-    const stats = lstatSync(file);
-    if (!stats.isFile() || stats.size > MAX_MARK_BYTES) return "";
-    return readFileSync(file, "utf8").split("\n")[0]?.trim() ?? "";
+    if (lstatSync(file).isSymbolicLink()) return "";
+    return readRegularSync(file, MAX_MARK_BYTES).toString("utf8").split("\n")[0]?.trim() ?? "";
   } catch {
     return "";
   }

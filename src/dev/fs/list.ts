@@ -1,9 +1,10 @@
 /** Lists the tree below a directory as a user would want to see it: without hidden and git-ignored entries. */
 import { type Dirent, existsSync } from "node:fs";
-import { lstat, readdir, readFile } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
 import type { FsListing, FsRequest } from "../../abi/ops/fs.ts";
+import { readRegular } from "../../lib/regular-file.ts";
 import { driverError, throwIfAborted } from "../driver-error.ts";
 import { Folder } from "../folder.ts";
 import { kindOf } from "./stat.ts";
@@ -143,7 +144,7 @@ function rulesOf(directory: string): Promise<Rules[]> {
 
 async function rulesIn(file: string, base: string): Promise<Rules[]> {
   const stats = await lstat(file).catch(() => undefined);
-  if (!stats?.isFile() || stats.size > 1024 * 1024) return [];
-  const text = await readFile(file, "utf8").catch(() => "");
+  if (!stats?.isFile()) return [];
+  const text = await readRegular(file, 1024 * 1024).then(String, () => "");
   return [{ base, patterns: ignore().add(text) }];
 }

@@ -1,19 +1,21 @@
 /** A worktree as its files show it, without a git process. A marker in its git directory says that Crux has made it. */
-import { readFileSync, realpathSync } from "node:fs";
-import { appendFile, lstat, mkdir, readFile, utimes } from "node:fs/promises";
+import { lstatSync, realpathSync } from "node:fs";
+import { lstat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Fault } from "../../abi/errors.ts";
 import { WORKTREES, type Worktree } from "../../abi/worktree.ts";
+import { readRegular, readRegularSync } from "../../lib/regular-file.ts";
+import { makeParents } from "../folder.ts";
 
 export const MARKER = "crux.json";
 /** Below the main checkout; as its `info/exclude` names it. */
 export const EXCLUDED = `${WORKTREES}/`;
+const MAX_BYTES = 1024 * 1024;
 
 /** Who has made it; undefined: Crux has not, or its marker cannot be read. */
 export async function ownerOf(path: string): Promise<unknown> {
   try {
-    const marker = await readFile(join(ownGitDir(path), MARKER), "utf8");
-    return (JSON.parse(marker) as { readonly owner?: unknown }).owner;
+    return (JSON.parse(await textIn(ownGitDir(path), MARKER)) as { readonly owner?: unknown }).owner;
   } catch {
     return undefined;
   }
@@ -22,9 +24,20 @@ export async function ownerOf(path: string): Promise<unknown> {
 /** `.crux` must not be a link that leads elsewhere. */
 export function realInside(main: string, parent: string): string {
   const real = realpathSync(parent);
-  if (real !== join(main, EXCLUDED).replace(/\/$/, ""))
-    throw fault("INVALID", `${parent} is a link; worktrees lie in the checkout itself`);
+  if (real !== join(main, EXCLUDED).replace(/\/$/, "")) throw isLink(parent);
   return real;
+}
+
+/** As realInside(), and makes it; nothing is made where a link leads. */
+export function madeInside(main: string, parent: string): string {
+  if (lstatSync(join(main, WORKTREES, ".."), { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw isLink(parent);
+  makeParents(join(main, WORKTREES, "any"));
+  return realInside(main, parent);
+}
+
+function isLink(parent: string): Fault {
+  return fault("INVALID", `${parent} is a link; worktrees lie in the checkout itself`);
 }
 
 /** One worktree does not lie in another. */
@@ -44,7 +57,7 @@ export async function taken(
   const own = ownGitDir(path);
   if (dirname(own) !== join(gitDir, "worktrees") || !(await isThere(join(own, MARKER))))
     throw conflict("Crux has not made it");
-  const { base, branch } = JSON.parse(await readFile(join(own, MARKER), "utf8")) as Partial<Worktree>;
+  const { base, branch } = JSON.parse(await textIn(own, MARKER)) as Partial<Worktree>;
   if (base === undefined || branch === undefined) throw conflict("its marker cannot be read");
   const now = new Date();
   await utimes(path, now, now);
@@ -53,16 +66,14 @@ export async function taken(
 
 /** The git directory of a worktree alone, by its pointer file. */
 export function ownGitDir(path: string): string {
-  const [, to = ""] = /^gitdir: (.+)$/m.exec(readFileSync(join(path, ".git"), "utf8").slice(0, 4_096)) ?? [];
+  const [, to = ""] =
+    /^gitdir: (.+)$/m.exec(readRegularSync(join(path, ".git"), 4_096).toString("utf8")) ?? [];
   return realpathSync(to);
 }
 
-export async function exclude(gitDir: string): Promise<void> {
-  const file = join(gitDir, "info", "exclude");
-  const known = await readFile(file, "utf8").catch(() => "");
-  if (known.split("\n").includes(EXCLUDED)) return;
-  await mkdir(dirname(file), { recursive: true });
-  await appendFile(file, `${known === "" || known.endsWith("\n") ? "" : "\n"}${EXCLUDED}\n`);
+/** A program in the worktree may write to its git directory. */
+export async function textIn(dir: string, name: string): Promise<string> {
+  return (await readRegular(join(dir, name), MAX_BYTES)).toString("utf8");
 }
 
 export async function isThere(path: string): Promise<boolean> {

@@ -5,13 +5,13 @@
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { readdir, readFile, readlink, rm, stat } from "node:fs/promises";
+import { readdir, readlink, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../abi/errors.ts";
 import type { Clock } from "../../abi/program.ts";
 import { WORKTREES, type Worktree } from "../../abi/worktree.ts";
 import { isWithin } from "../../lib/path.ts";
-import { isThere, MARKER, ownGitDir } from "./worktree-files.ts";
+import { isThere, MARKER, ownGitDir, textIn } from "./worktree-files.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 /** Of what was removed, the last ones are told. */
@@ -127,8 +127,8 @@ async function madeIn({ main, gitDir }: Repository): Promise<readonly Worktree[]
   for (const name of await readdir(all).catch(() => [])) {
     const own = join(all, name);
     try {
-      const { base, branch, owner } = JSON.parse(await readFile(join(own, MARKER), "utf8")) as Marker;
-      const path = dirname((await readFile(join(own, "gitdir"), "utf8")).trim());
+      const { base, branch, owner } = JSON.parse(await textIn(own, MARKER)) as Marker;
+      const path = dirname((await textIn(own, "gitdir")).trim());
       const isOurs = typeof owner === "string" && OWNER.test(owner) && isWithin(join(main, WORKTREES), path);
       if (isOurs && ownGitDir(path) === own) made.push({ path, branch, main, gitDir, base });
     } catch {

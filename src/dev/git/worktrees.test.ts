@@ -191,6 +191,7 @@ describe.skipIf(!canHold)("GitWorktrees", () => {
     const other = repository();
     symlinkSync(root, join(other.main, ".crux"));
     await expect(other.open("x")).rejects.toMatchObject({ code: "INVALID" });
+    expect(existsSync(join(root, "worktrees"))).toBe(false);
   });
 
   it("starts nothing that the repository configures", async () => {

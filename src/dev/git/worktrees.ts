@@ -13,26 +13,28 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { lstat, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { Fault, messageOf } from "../../abi/errors.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { slugProblem, type Worktree } from "../../abi/worktree.ts";
 import type { Worktrees, WorktreeWish } from "../../kernel/ports/worktrees.ts";
 import { abortable } from "../../lib/abort.ts";
+import { excludeFromGit } from "../../lib/git-exclude.ts";
 import { counted } from "../../lib/text/counted.ts";
 import { CONFIG, filtersOff, Git, type GitDeps, QUIET, within } from "./status.ts";
 import {
   checkPrefixes,
   EXCLUDED,
-  exclude,
   fault,
   isThere,
   MARKER,
+  madeInside,
   ownerOf,
   ownGitDir,
   realInside,
   taken,
+  textIn,
 } from "./worktree-files.ts";
 import { noteRepository } from "./worktree-sweep.ts";
 
@@ -188,11 +190,10 @@ export class GitWorktrees implements Worktrees {
     signal: AbortSignal,
   ): Promise<Worktree> {
     const parent = join(main, EXCLUDED);
-    await mkdir(parent, { recursive: true });
-    const path = join(realInside(main, parent), slug);
+    const path = join(madeInside(main, parent), slug);
     await checkPrefixes(parent, slug);
     if (await isThere(path)) return taken(path, { main, gitDir });
-    await exclude(gitDir);
+    excludeFromGit(gitDir, EXCLUDED);
     noteRepository(this.#deps.reposDir, { main, gitDir });
     const branch = `worktree/${slug}`;
     const sandbox = profileOf(main, gitDir);
@@ -327,7 +328,7 @@ async function halfMade(gitDir: string, path: string): Promise<string[]> {
   const names = await readdir(all).catch(() => []);
   const half = await Promise.all(
     names.map(async (name) => {
-      const read = (file: string) => readFile(join(all, name, file), "utf8").catch(() => "");
+      const read = (file: string) => textIn(join(all, name), file).catch(() => "");
       const [to, lock] = [(await read("gitdir")).trim(), await read("locked")];
       const isOwn = to === "" ? name === basename(path) : resolve(all, name, to) === join(path, ".git");
       return isOwn && lock.startsWith("initializing") ? [join(all, name)] : [];

@@ -3,10 +3,11 @@
  * tree: `core.hooksPath = .githooks`, `include.path = ../.gitconfig`, `filter.x.clean = ./clean.sh`. Whoever writes it
  * runs something the next time the user calls git. git-config(1) describes the files.
  */
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path/posix";
 import { isWithin } from "../../lib/path.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
+import { readRegularSync } from "../../lib/regular-file.ts";
 
 const MAX_BYTES = 256 * 1024;
 const MAX_DEPTH = 5;
@@ -156,8 +157,7 @@ function statOf(path: string) {
 
 function textOf(path: string): string {
   try {
-    const stat = statOf(path);
-    return stat?.isFile() === true && stat.size <= MAX_BYTES ? readFileSync(path, "utf8") : "";
+    return readRegularSync(path, MAX_BYTES).toString("utf8");
   } catch {
     return "";
   }

@@ -1,6 +1,7 @@
 /** The repository of a working tree whose `.git` lies elsewhere: a worktree commits to it. */
-import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path/posix";
+import { readRegularSync } from "../../lib/regular-file.ts";
 
 interface Repository {
   /** The worktree's own git directory and the one common to all worktrees; real paths. */
@@ -30,5 +31,5 @@ export function repositoryOf(root: string): Repository | undefined {
 }
 
 function lineOf(path: string): string {
-  return readFileSync(path, "utf8").slice(0, maxBytes).trim();
+  return readRegularSync(path, maxBytes).toString("utf8").trim();
 }
