@@ -175,9 +175,8 @@ export class Updates {
   #shownResult(id: string, content: string, isError: boolean): object {
     const { name = "", input } = this.#calls.get(id) ?? {};
     if (name === "bash" && this.#options.showsTerminals) {
-      const [terminal_id, exit_code] = [id, isError ? 1 : 0];
-      const terminal_output = { terminal_id, data: content };
-      return { _meta: { terminal_output, terminal_exit: { terminal_id, exit_code, signal: null } } };
+      const terminal_output = { terminal_id: id, data: content };
+      return { _meta: { terminal_output, terminal_exit: { terminal_id: id, ...exitOf(content, isError) } } };
     }
     const diffs = callShape(name, input, this.#options.cwd).content ?? [];
     if (diffs.length > 0 && !isError) return { content: diffs, rawOutput: { text: content } };
@@ -222,4 +221,12 @@ function fenced(text: string): string {
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = "`".repeat(longest + 1);
   return `${fence}\n${text}\n${fence}`;
+}
+
+/** How a command ended, as its result says at its end; a call that failed without a command has code 1. */
+function exitOf(content: string, isError: boolean): { exit_code: number | null; signal: string | null } {
+  const [, code, signal] =
+    /(?:^|\n)(?:Exit code (\d+)|Ended by signal (SIG\w+))(?:\n.*)?$/.exec(content) ?? [];
+  if (signal !== undefined) return { exit_code: null, signal };
+  return { exit_code: code === undefined ? Number(isError) : Number(code), signal: null };
 }
