@@ -1,9 +1,13 @@
+import { queryObjects } from "node:v8";
 import { expect, test, vi } from "vitest";
 import { en } from "../cli/screen/words/en.ts";
 import { aRow, FakeDaemon } from "../cli/testing/fake-daemon.ts";
 import { METRICS } from "../cli/testing/snapshot.ts";
 import type { App } from "./app.ts";
-import type { FullView } from "./drive/overlay.ts";
+import { type FullView, Overlay } from "./drive/overlay.ts";
+import { Picker } from "./screens/picker.ts";
+import { TopScreen } from "./screens/top-screen.ts";
+import { TranscriptView } from "./screens/transcript-view.ts";
 import { textOf } from "./text/line.ts";
 import { themeOf } from "./text/theme.ts";
 import type { EntryLook } from "./view/entry-lines.ts";
@@ -77,6 +81,56 @@ test("Enter in /top on another agent shows what it says, again and again until i
     expect(shown()).toContain("read 2");
     done.view?.closed?.();
     expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("each view opened 1,000 times leaves no timer, nothing to undo at the end, and no view", async () => {
+  vi.useFakeTimers();
+  try {
+    const undone = new Set<() => void>();
+    const daemon = new FakeDaemon({
+      "process.list": () => ({ processes: ROWS }),
+      "kernel.metrics": () => METRICS,
+    });
+    const request = async (method: string) =>
+      method === "session.list"
+        ? { sessions: [{ pid: 3, title: "other", cwd: "/w", created_at: "", last_at: "", state: "resting" }] }
+        : { messages: [], steps: [] };
+    const app = {
+      ...{ pid: 1, words: en, cwd: "/w", model: { entries: [] }, client: { request, aside: { request } } },
+      ...{ call: { host: { daemon, env: {} } }, say: () => {}, do: (act: () => Promise<void>) => void act() },
+      ...{ look: LOOK, size: SIZE, box: { isOpen: false, appeared: () => {} } },
+      ...{ changed: () => overlay.isOpen && overlay.draw() },
+      onEnd: (undo: () => void) => {
+        undone.add(undo);
+        return () => undone.delete(undo);
+      },
+    };
+    const overlay = new Overlay({ write: () => true }, app as unknown as App);
+    const views = new Views({ ...app, overlay } as unknown as App);
+    const opened: Readonly<Record<string, () => unknown>> = {
+      transcript: () => views.transcript(),
+      look: () => views.look(2, "dig it", {}),
+      top: () => views.open("top", ""),
+      resume: () => void views.pickSession(),
+      rewind: () => views.rewind(),
+    };
+    for (const open of Object.values(opened))
+      for (let n = 0; n < 1_000; n++) {
+        await open();
+        // some are left while they still read
+        if (n % 2 === 0) await vi.advanceTimersByTimeAsync(0);
+        else await Promise.resolve();
+        expect(overlay.isOpen).toBe(true);
+        overlay.close();
+      }
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([vi.getTimerCount(), undone.size]).toEqual([0, 0]);
+    const left = [TranscriptView, TopScreen, Picker].map((view) => queryObjects(view, { format: "count" }));
+    // the last one of each may still stand in a register
+    for (const count of left) expect(count).toBeLessThan(10);
   } finally {
     vi.useRealTimers();
   }

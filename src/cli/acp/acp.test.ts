@@ -279,6 +279,45 @@ test("1,000 prompts at once are said in their order, and each has its answer", a
   });
 });
 
+test("10,000 prompts leave no listener behind", async () => {
+  const open = new Map<EventTarget, number>();
+  const count = (target: EventTarget, by: number): void =>
+    void open.set(target, (open.get(target) ?? 0) + by);
+  const { addEventListener, removeEventListener } = EventTarget.prototype;
+  vi.spyOn(EventTarget.prototype, "addEventListener").mockImplementation(function (
+    this: EventTarget,
+    ...args
+  ) {
+    count(this, 1);
+    return addEventListener.apply(this, args);
+  });
+  vi.spyOn(EventTarget.prototype, "removeEventListener").mockImplementation(function (
+    this: EventTarget,
+    ...args
+  ) {
+    count(this, -1);
+    return removeEventListener.apply(this, args);
+  });
+  const listeners = (): number => [...open.values()].reduce((sum, each) => sum + Math.max(0, each), 0);
+  try {
+    await anEditor([], async ({ agent }) => {
+      const { sessionId } = await agent.request("session/new", { cwd: "/usr", mcpServers: [] });
+      const prompts = (many: number) =>
+        Promise.all(
+          Array.from({ length: many }, () =>
+            agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "go" }] }),
+          ),
+        );
+      await prompts(10);
+      const before = listeners();
+      for (let n = 0; n < 100; n++) await prompts(100);
+      expect(listeners()).toBe(before);
+    });
+  } finally {
+    vi.restoreAllMocks();
+  }
+});
+
 test.each([
   [1_000, []],
   [1_000, ["--dangerously-skip-permissions"]],
