@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { noticeText } from "../../abi/child.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import { en } from "../../cli/screen/words/en.ts";
@@ -34,13 +35,18 @@ function client(answers: Record<string, (params: never) => unknown>) {
   return { asked, request: request as never };
 }
 
+const NOTICE = noticeText({ call: "t", title: "dig" }, {
+  ...{ agentId: "agent-0123456789ab", exit: { code: 0, reason: "", kind: "done" }, result: "done" },
+  ...{ tokensUsed: 5, elapsedMs: 1_000 },
+} as never);
+
 function sessions() {
   const chosen: number[] = [];
   const changed = Promise.withResolvers<void>();
   const { request } = client({
     "cost.get": () => ({ by: "pid", cut: false, lines: [{ key: "1", usd: 0.25 }] }),
     "session.history": () => ({
-      messages: ["do\nit\x1b[2J", '<shell_line command="ls -l" exit="0">\na.ts\n</shell_line>'].map(
+      messages: ["do\nit\x1b[2J", NOTICE, '<shell_line command="ls -l" exit="0">\na.ts\n</shell_line>'].map(
         (text) => ({
           ...{ role: "user", text, calls: [], at: "", seq: 1 },
         }),
@@ -68,6 +74,8 @@ test("the sessions of this folder, by Tab those of all, with what is known of th
   expect(lines).toContain("  /no/here · 2 messages · 30 tokens · $0.25");
   expect(lines).toContain("  › do it\\x1b[2J");
   expect(lines).toContain("  ! ls -l");
+  expect(lines.join("\n")).toMatch(/\n {2}Agent "dig" completed/);
+  expect(lines.join("\n")).not.toContain("<task");
   expect(picker.press(key("tab"), SIZE)).toBe(true);
   expect(shown(picker).join("\n")).toContain("/no/there");
   picker.press({ kind: "text", text: "print" }, SIZE);

@@ -1,8 +1,10 @@
 /** The sessions to resume: those of this folder, by Tab those of every folder. */
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { readNotice } from "../../abi/child.ts";
 import type { WireHistoryItem, WireSession } from "../../abi/methods/session.ts";
 import type { ChatClient } from "../../cli/chat/client.ts";
+import { endedLine } from "../../cli/screen/chat-lines.ts";
 import { costCell } from "../../cli/screen/table/process-cells.ts";
 import { age, titleCell } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
@@ -98,6 +100,8 @@ const MARKS: Partial<Record<TranscriptEntry["kind"], string>> = {
 /** Without the calls. */
 function saidLines(item: WireHistoryItem, words: Phrases): readonly string[] {
   return entriesOf(item, words).flatMap((entry) => {
+    const ended = entry.kind === "user" ? readNotice(entry.text) : undefined;
+    if (ended !== undefined) return [safeLine(endedLine(ended, words))];
     const text = entry.kind === "shell" ? entry.command : "text" in entry ? entry.text : "";
     const line = safeLine(text.trim().replace(/\s+/g, " ").slice(0, 400));
     return line === "" ? [] : [`${MARKS[entry.kind] ?? ""} ${line}`];
