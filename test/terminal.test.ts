@@ -1,6 +1,6 @@
 /** The interactive terminal: the real binary in a pty, and the screen that a person would see. */
-import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { onStage, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
@@ -238,7 +238,7 @@ describe("crux at a terminal", () => {
     expect(count(window.everything, "! echo begun")).toBe(1);
   });
 
-  it("keeps what is too long for a message in the editor, folded, and says what to do", async () => {
+  it("sends a paste that is too long for a message as a file", async () => {
     await serveInTurn(text("Short enough."));
     await using window = new TerminalWindow(world, []);
     await window.shows(READY);
@@ -246,12 +246,11 @@ describe("crux at a terminal", () => {
     window.type(`\x1b[200~${lines.join("\n")}\x1b[201~`);
     await window.shows("[Pasted text #1 +4000 lines]");
     window.type("\r");
-    await window.shows("save it as a file");
-    expect(window.rows.join("\n")).toContain("› [Pasted text #1 +4000 lines]");
-    window.type("\x03");
-    await window.until(({ rows }) => !rows.join("\n").includes("[Pasted"), "an empty editor");
-    window.type("hi\r");
     await window.shows("Short enough.");
+    const said = userTexts(server.requests.at(-1)!.messages.at(-1)!).join("");
+    const [, path = ""] = /in the file (\/\S+)\]/.exec(said) ?? [];
+    expect(readFileSync(path, "utf8")).toBe(lines.join("\n"));
+    rmSync(dirname(path), { recursive: true });
   });
 
   it("keeps the text in the editor and shows nothing twice when the daemon is killed in mid-stream", async () => {

@@ -1,7 +1,6 @@
 /** What keys and slash commands do. */
 import { codeOf } from "../abi/errors.ts";
 import type { PermissionMode } from "../abi/process.ts";
-import { PROTOCOL } from "../abi/wire.ts";
 import { editorOf, editText } from "../cli/dialog/ask-editor.ts";
 import type { Output } from "../cli/terminal/streams.ts";
 import { AgentsPanel } from "./agents-panel.ts";
@@ -12,6 +11,7 @@ import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { VIM } from "./editor/vim.ts";
 import { innerHost } from "./inner-call.ts";
+import { sendable } from "./long-pastes.ts";
 import { Pictures } from "./pictures.ts";
 import { keepPreference } from "./preferences.ts";
 import { CHANGES } from "./session-changes.ts";
@@ -171,19 +171,15 @@ export class Actions {
       return true;
     }
     if (this.suggestions.entered()) return true;
-    const { length } = sentText(app.editing.buffer);
-    if (length > PROTOCOL.textChars) {
-      app.say(app.words.act.tooLong(length, PROTOCOL.textChars), "error");
-      return true;
-    }
     const text = this.#taken();
     return text === "" ? true : this.slash(text);
   }
 
-  /** The text in the editor, which is then empty. */
+  /** The text in the editor, which is then empty; "": it stays there. */
   #taken(): string {
     const app = this.#app;
-    const text = sentText(app.editing.buffer);
+    const text = sendable(app);
+    if (text === undefined) return "";
     app.keep.remember(text.trim());
     app.editing = emptied(app.editing, text);
     return text;

@@ -1,0 +1,47 @@
+/**
+ * What is too long for a message goes as a file: the pasted texts, the longest first, are written to a folder that is the user's
+ * alone, and the message names them. An agent that reads one asks, as for any file outside its folders.
+ */
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PROTOCOL } from "../abi/wire.ts";
+import type { Phrases } from "../cli/screen/words/en.ts";
+import { type Buffer, sentText } from "./editor/buffer.ts";
+
+interface Sending {
+  readonly editing: { readonly buffer: Buffer };
+  readonly words: Phrases;
+  say(text: string, level: "error"): void;
+  fail(error: unknown): void;
+}
+
+/** The text in the editor as it can be sent; undefined: it cannot, which is said. */
+export function sendable(app: Sending): string | undefined {
+  const most = PROTOCOL.textChars;
+  try {
+    const text = withFiles(app.editing.buffer, most);
+    if (text.length <= most) return text;
+    app.say(app.words.act.tooLong(text.length, most), "error");
+  } catch (error) {
+    app.fail(error);
+  }
+  return undefined;
+}
+
+function withFiles(buffer: Buffer, most: number): string {
+  const longest = [...buffer.pastes.keys()]
+    .filter((at) => buffer.text.includes(`[Pasted text #${at + 1}`))
+    .sort((a, b) => (buffer.pastes[b]?.length ?? 0) - (buffer.pastes[a]?.length ?? 0));
+  let [shown, folder] = [buffer, ""];
+  for (const at of longest) {
+    if (sentText(shown).length <= most) break;
+    folder ||= mkdtempSync(join(tmpdir(), "crux-paste-"));
+    const path = join(folder, `paste-${at + 1}.txt`);
+    const text = buffer.pastes[at] ?? "";
+    writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+    const mark = `[Pasted text #${at + 1}: ${text.length} characters, in the file ${path}]`;
+    shown = { ...shown, pastes: shown.pastes.with(at, mark) };
+  }
+  return sentText(shown);
+}
