@@ -34,6 +34,7 @@ export class MemoryJournal implements Journal {
   #noteEnds: number[] = [];
   #state: JournalState = { state: "well" };
   readonly #blobs = new MemoryBlobs();
+  readonly #requested = new Map<string, JournalRecord>();
   readonly #histories = new Map<ProcUuid, JournalRecord[]>();
   readonly #listeners = new Set<(state: JournalState) => void>();
 
@@ -122,7 +123,7 @@ export class MemoryJournal implements Journal {
   }
 
   async requested(id: string): Promise<JournalRecord | undefined> {
-    return this.records.findLast(({ body }) => (body as { request?: { id?: string } })?.request?.id === id);
+    return this.#requested.get(id);
   }
 
   async rows({ live, session, cwd, before, tree, limit }: RowFilter): Promise<readonly ProcessRow[]> {
@@ -241,6 +242,8 @@ export class MemoryJournal implements Journal {
     const seq = history.length + 1;
     const body: unknown = structuredClone(draft.body);
     const record = { ...draft, body, lsn, seq, epoch: this.epoch, at: this.now };
+    const { request } = (body ?? {}) as { readonly request?: { readonly id?: string } };
+    if (request?.id !== undefined) this.#requested.set(request.id, record);
     this.records.push(record);
     history.push(record);
     return { lsn, seq };
