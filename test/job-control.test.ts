@@ -22,9 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 afterEach(async () => {
-  // each test ends what it started
+  // each test ends what it started, and its second try finds nothing of the first: not even a zombie
   const { stdout } = await world.crux(["ps", "-q"]);
-  for (const pid of stdout.split("\n").filter(Boolean)) await world.crux(["kill", "-s", "KILL", pid]);
+  const pids = stdout.split("\n").filter(Boolean);
+  for (const pid of pids) await world.crux(["kill", "-s", "KILL", pid]);
+  for (const pid of pids) await world.crux(["wait", pid]);
   await server.close();
 });
 
