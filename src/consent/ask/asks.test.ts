@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
+import { asksFacet } from "../../kernel/process/asks-facet.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { askWith } from "../../kernel/testing/scripted-permit.ts";
 import { bytes, testKernel } from "../../kernel/testing/test-kernel.ts";
@@ -232,6 +233,34 @@ describe("ask()", () => {
     expect(await t.kernel.askPerson(other.pid, items, signal)).toMatchObject({ kind: "nobody" });
     const refused = other.sys.write(await other.sys.open("/bin/edit", 2), bytes("{}"));
     await expect(refused).rejects.toMatchObject({ code: "PERMISSION" });
+  });
+
+  test("of an agent has its id again after a restart, until it is answered; another one has not", async () => {
+    const items = (question: string) => [{ question, header: "Pick", options: [], multi_select: false }];
+    const { t, pid, events } = await watched();
+    const stop = new AbortController();
+    // ids that the later kernel of this test does not come to
+    for (let n = 0; n < 9; n++) t.kernel.ports.nonce();
+    const first = t.kernel.askPerson(pid, items("Which?"), stop.signal).catch(() => undefined);
+    const second = t.kernel.askPerson(pid, items("When?"), stop.signal);
+    const [, which, when] = (await read(events, 3)) as { ask_id: string }[];
+    await t.kernel.answer(when?.ask_id ?? "", "no");
+    await second;
+    stop.abort(new Error("as by kill -9"));
+    await first;
+    const later = await watched();
+    let left = asksFacet.init();
+    for (const { kind, body } of t.journal.records)
+      left = asksFacet.folds[kind]?.(left, body as Record<string, unknown>, { n: 0 } as never) ?? left;
+    later.t.kernel.asks.leftOpen(later.proc, left);
+    for (const question of ["Whence?", "When?", "Which?"])
+      void later.t.kernel.askPerson(later.pid, items(question), new AbortController().signal).catch(() => {});
+    const asked = ((await read(later.events, 4)) as { ask_id: string }[])
+      .slice(1)
+      .map(({ ask_id }) => ask_id);
+    expect(asked[2]).toBe(which?.ask_id);
+    expect(left.size).toBe(1);
+    expect(new Set([...asked, when?.ask_id]).size).toBe(4);
   });
 
   test("remembers as many closed questions as its limit says", async () => {

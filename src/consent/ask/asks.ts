@@ -26,6 +26,8 @@ export interface PersonAnswer extends AskReply {
 }
 
 export interface AskHooks {
+  /** Of a question that is asked without one in its event: after a restart of the daemon it keeps its id. */
+  readonly digest?: string;
   /** Records the question before it is shown. If it rejects, the question is not asked. */
   readonly open?: (ask: AskEvent) => Promise<void>;
   /**
@@ -150,7 +152,7 @@ export class Asks {
 
   #begin(proc: Process, question: AskedQuestion, hooks: AskHooks): Open {
     const { session } = proc.seed;
-    const askId = this.#idOf(proc, question.digest);
+    const askId = this.#idOf(proc, question.digest ?? hooks.digest);
     const ask: AskEvent = { event: "ask", pid: proc.pid, ask_id: askId, ...question };
     const answered = Promise.withResolvers<PersonAnswer>();
     answered.promise.catch(() => {});

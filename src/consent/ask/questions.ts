@@ -3,6 +3,7 @@
  * the gate, and the first answer counts; but an answer never permits anything.
  */
 
+import { hash } from "node:crypto";
 import type { QuestionAnswer, QuestionItem, QuestionOutcome } from "../../abi/ask.ts";
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
@@ -10,6 +11,9 @@ import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import type { ProcessTable } from "../../kernel/process/table.ts";
 import type { AskHooks, Asks } from "./asks.ts";
+
+/** Hex digits of a digest. 64 of them would be the name of a blob. */
+const DIGITS = 40;
 
 const ABSENT = "no person is attached who could answer";
 
@@ -41,9 +45,11 @@ export async function askPerson(asking: Asking, signal: AbortSignal): Promise<Qu
 
 function hooksOf({ core, proc, items }: Asking): AskHooks {
   const record = { proc: proc.seed.uuid, pid: proc.pid, v: 1 };
+  const digest = hash("sha256", JSON.stringify(items)).slice(0, DIGITS);
   return {
+    digest,
     open: async ({ ask_id: id }) => {
-      await core.ports.journal.append([{ ...record, kind: "person.question", body: { id, items } }]);
+      await core.ports.journal.append([{ ...record, kind: "person.question", body: { id, items, digest } }]);
     },
     close: async ({ ask_id: id }, { answer, answers = [] }) => {
       if (answer === "yes") checkAnswers(items, answers);

@@ -11,6 +11,12 @@ export const asksFacet: Facet<Map<string, string>> = {
       now.delete(String(requestId));
       return now;
     },
+    "person.question": (now, { id, digest }) =>
+      typeof id === "string" && typeof digest === "string" ? now.set(id, digest) : now,
+    "person.answer": (now, { id }) => {
+      now.delete(String(id));
+      return now;
+    },
     "process.exited": () => new Map(),
   },
   pack: (now) => (now.size === 0 ? {} : { asks: [...now] }),
