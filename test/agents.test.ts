@@ -64,6 +64,38 @@ function agentFile(name: string, head: readonly string[]): void {
   writeFileSync(join(dir, `${name}.md`), ["---", `name: ${name}`, ...head, "---", "Do it."].join("\n"));
 }
 
+describe("the initial prompt of an agent file", () => {
+  it("stands before the task of a child and the first message of a session, and its skill is loaded", async () => {
+    agentFile("starter", ["description: begins", "initialPrompt: /greet Ada"]);
+    const skill = join(world.dir, "config/crux/skills/greet");
+    mkdirSync(skill, { recursive: true });
+    writeFileSync(join(skill, "SKILL.md"), "---\nname: greet\ndescription: greets\n---\nSay HI to $1.");
+    await startModel({
+      script: (request) => {
+        const isLead = taskOf(request) === "lead" && request.assistantTurns === 0;
+        return isLead ? toolUse(childCall("dig", { subagent_type: "starter" })) : text("over");
+      },
+    });
+    const begunWith = (words: string) => server.requests.filter((each) => taskOf(each).startsWith(words));
+    expect((await crux("-q", "lead")).code).toBe(0);
+    expect(begunWith("/greet Ada\n\ndig")[0]!.rawBody).toContain("Say HI to Ada.");
+    const env = { ...world.env, ...modelEnv(server) };
+    const wish = { intent: "", agent: "starter", session: true, detach: true, cwd: world.work, env };
+    const { pid } = (await ask("spawn", wish))!.payload as { pid: number };
+    for (const words of ["hello", "again"]) {
+      const before = server.requests.length;
+      await ask("session.say", { pid, text: words });
+      await server.waitFor(() => server.requests.length > before && server.inFlight === 0);
+    }
+    const said = begunWith("/greet Ada\n\nhello");
+    expect(said.map(({ lastUserText }) => lastUserText.includes("again"))).toEqual([false, true]);
+    for (const { rawBody } of said) {
+      expect(rawBody.split("/greet Ada")).toHaveLength(2);
+      expect(rawBody.split("Say HI to Ada.")).toHaveLength(2);
+    }
+  });
+});
+
 describe("the tool agent", () => {
   it("gives a task to an agent and returns its last message, with what it used", async () => {
     await serve({

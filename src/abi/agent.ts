@@ -29,6 +29,8 @@ export interface AgentManifest {
   readonly skills: readonly string[];
   /** The texts of these skills are part of its instructions; absent: it is told what they are for. */
   readonly preload?: true;
+  /** Stands before the first message of the user, and before the task of a child. */
+  readonly initialPrompt?: string;
   /** Where a call starts it, nobody waits for it. */
   readonly background?: true;
   /** Where a call starts it, it works in a git worktree of its own. */

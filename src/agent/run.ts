@@ -7,7 +7,6 @@ import type { Block, Reply } from "../abi/llm.ts";
 import { type Continue, isTerminal, type Terminal } from "../abi/loop.ts";
 import type { Restored } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
-import { slashLine } from "../lib/slash.ts";
 import { counted } from "../lib/text/counted.ts";
 import { ask, offerOf, toolsOf } from "./asking.ts";
 import { answeredIn, type Broken, finishedCalls, type KeptReply, positionOf } from "./checkpoint.ts";
@@ -22,7 +21,7 @@ import { type CallResult, NOT_STARTED } from "./program/tool-call.ts";
 import { afterReply, givenUp, isGivenUp } from "./refusals.ts";
 import { dropMedia } from "./refused-media.ts";
 import type { Run } from "./run-state.ts";
-import { skillTyped, typedFirst } from "./skills/typed.ts";
+import { skillTyped, slashLines, typedFirst } from "./skills/typed.ts";
 import { continued, piecesOf } from "./state.ts";
 import { finishUp, nudge, progress } from "./token-target.ts";
 import { batchSizes, cutOff, untilResumed } from "./tools/calls.ts";
@@ -57,12 +56,13 @@ export async function begin(run: Run): Promise<void> {
   checkpoint(run, null);
 }
 
-/** Loads the skill that the first message calls, unless an earlier daemon has done so. */
+/** Loads the skills that the first message calls, unless an earlier daemon has done so. */
 export async function loadTyped({ sys, start }: Run): Promise<void> {
-  if (start.slash !== true || slashLine(start.intent) === undefined) return;
-  const { messages } = await sys.buildPrompt(start.ctxId);
-  const note = await skillTyped(sys, typedFirst(messages, start.intent));
-  if (note !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", note));
+  for (const line of slashLines(start, start.intent)) {
+    const { messages } = await sys.buildPrompt(start.ctxId);
+    const note = await skillTyped(sys, typedFirst(messages, line));
+    if (note !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", note));
+  }
 }
 
 export function checkpoint(run: Run, kept: KeptReply | null): void {

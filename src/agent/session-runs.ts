@@ -22,7 +22,7 @@ import { salvagedBlocks } from "./model/salvage.ts";
 import { NOT_STARTED } from "./program/tool-call.ts";
 import { abortedIn, begin, checkpoint, endOf, keep, loadTyped, logBudget, untilTerminal } from "./run.ts";
 import type { Run } from "./run-state.ts";
-import { skillTyped } from "./skills/typed.ts";
+import { initialPromptOf, skillTyped, slashLines } from "./skills/typed.ts";
 import { freshState } from "./state.ts";
 import { tokenTargetOf } from "./token-target.ts";
 import { doViewRequests } from "./view-requests.ts";
@@ -158,26 +158,38 @@ async function takeNotes(run: Run): Promise<void> {
 async function endOfRun(run: Run, beginning: Beginning): Promise<Terminal> {
   const { sys, start } = run;
   try {
+    const initial = await initialOf(run);
     if (beginning.kind === "message")
       await sys.unit(async () => {
         // without deferred tools there are no changes to report
         if (run.tools?.deferred !== undefined) await tellChanges(run);
-        await sys.appendMessage(start.ctxId, "user", beginning.text, undefined, beginning.media);
+        const text = `${initial}${beginning.text}`;
+        await sys.appendMessage(start.ctxId, "user", text, undefined, beginning.media);
       });
-    await loadSkill(run, beginning);
+    await loadSkill(run, beginning, initial);
     return await untilTerminal(run);
   } catch (error) {
     return endOf(run, error);
   }
 }
 
-/** The skill that the user calls with the message. */
-async function loadSkill(run: Run, beginning: Beginning): Promise<void> {
+/** What stands before the first message that a session without an intent reads; "": nothing. */
+async function initialOf({ sys, start, state }: Run): Promise<string> {
+  const initial = initialPromptOf(start);
+  if (initial === undefined || start.intent !== "" || state.requests > 0) return "";
+  const { messages } = await sys.buildPrompt(start.ctxId);
+  return messages.some(({ content }) => content.startsWith(initial)) ? "" : `${initial}\n\n`;
+}
+
+/** The skills that the user, or the initial prompt, calls with the message. */
+async function loadSkill(run: Run, beginning: Beginning, initial: string): Promise<void> {
   const { sys, start } = run;
   if (beginning.kind === "intent") return loadTyped(run);
-  if (beginning.kind !== "message" || start.slash !== true || beginning.input.from !== PID_KERNEL) return;
-  const note = await skillTyped(sys, beginning.text);
-  if (note !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", note));
+  if (beginning.kind !== "message" || beginning.input.from !== PID_KERNEL) return;
+  for (const line of slashLines(start, `${initial}${beginning.text}`)) {
+    const note = await skillTyped(sys, line);
+    if (note !== "") await sys.unit(() => sys.appendMessage(start.ctxId, "user", note));
+  }
 }
 
 /** Keeps the complete blocks of the interrupted reply, and adds a note that the run was interrupted. */

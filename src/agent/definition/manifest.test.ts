@@ -116,6 +116,12 @@ skills:
     ]);
   });
 
+  test("takes an initial prompt, and says nothing of a version", () => {
+    const { manifest, warnings } = parse("name: x\nversion: 2\ninitialPrompt: |\n  /greet Ada\n  twice\n");
+    expect([manifest.initialPrompt, warnings]).toEqual(["/greet Ada\ntwice", []]);
+    expect(parse("name: x\ninitial_prompt: ''").manifest).not.toHaveProperty("initialPrompt");
+  });
+
   test("warns of keys that do nothing", () => {
     expect(parse("name: x\ncolour: red\nmcp: [{ name: s, command: c, shape: round }]").warnings).toEqual([
       "agent.yaml: mcp: s: shape is not supported and is ignored",

@@ -31,7 +31,7 @@ export function yamlSettings(file: string, text: string): YamlFields {
 }
 
 /** Keys of the format without effect in Crux: reported by a check, not each time the file is loaded. */
-export const UNUSED_KEYS: ReadonlySet<string> = new Set(["hooks", "initial_prompt", "pins", "version"]);
+export const UNUSED_KEYS: ReadonlySet<string> = new Set(["hooks", "pins"]);
 
 /** `file` is the name used in warnings. */
 export function manifestOf(
@@ -50,6 +50,7 @@ export function manifestOf(
     ...manifestBudget(fields, warn),
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
+    ...initialPrompt(fields),
     ...(fields.flag("preload") === true ? { preload: true } : {}),
     ...(fields.flag("background") === true ? { background: true } : {}),
     ...isolation(fields, warn),
@@ -65,6 +66,13 @@ export function manifestOf(
   };
   for (const message of fields.unknown("", UNUSED_KEYS)) warn(message);
   return manifest;
+}
+
+/** The version is for people alone, who see it in the file. */
+function initialPrompt(fields: YamlFields): Pick<AgentManifest, "initialPrompt"> {
+  fields.text("version");
+  const text = fields.text("initial_prompt").trim();
+  return text === "" ? {} : { initialPrompt: text };
 }
 
 function models(fields: YamlFields, warn: (message: string) => void): AgentModels {

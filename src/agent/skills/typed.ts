@@ -2,10 +2,26 @@
  * A message of the user that begins with `/name`: the skill is loaded as by a call of the model, through the gate, and
  * its text follows the message.
  */
+import type { ProgramStart } from "../../abi/program.ts";
 import type { ContextMessage, Sys } from "../../abi/sys.ts";
 import { slashLine } from "../../lib/slash.ts";
 import { escaped, reminder } from "../instructions/frame.ts";
 import { callTool } from "../program/tool-call.ts";
+
+type Begun = Pick<ProgramStart, "agent" | "slash">;
+
+/** The initial prompt of its agent file, which `text` may begin with. */
+export function initialPromptOf({ agent }: Begun): string | undefined {
+  return agent?.manifest.initialPrompt;
+}
+
+/** Those of a message that begin with `/name`: the initial prompt, and what the user says below it. */
+export function slashLines(start: Begun, text: string): readonly string[] {
+  const initial = initialPromptOf(start) ?? "";
+  const isOpened = initial !== "" && text.startsWith(initial);
+  const said = start.slash === true ? text.slice(isOpened ? initial.length : 0).trim() : "";
+  return [isOpened ? initial : "", said].filter((part) => slashLine(part) !== undefined);
+}
 
 /** What is to be added after the message; "": it calls no skill that exists. */
 export async function skillTyped(sys: Sys, text: string): Promise<string> {

@@ -164,7 +164,7 @@ function startOf(core: Taping, proc: Process): Start {
   const { pid, seed, fds, ctxId, past, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;
-  const { tools = null, disallowedTools, memory } = manifest ?? {};
+  const { tools = null, disallowedTools, memory, initialPrompt } = manifest ?? {};
   return {
     v: 1,
     crux: core.ports.version ?? "",
@@ -187,6 +187,7 @@ function startOf(core: Taping, proc: Process): Start {
             tools,
             ...(disallowedTools === undefined ? {} : { disallowedTools }),
             ...(memory === undefined ? {} : { memory }),
+            ...(initialPrompt === undefined ? {} : { initialPrompt }),
           },
     ...(past.isRestorable || past.origin !== null || systemPrompt === "" ? {} : { systemPrompt }),
   };

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { printed, type SyscallError } from "../../../abi/errors.ts";
 import { asPid, asProcUuid } from "../../../abi/ids.ts";
 import { EXIT } from "../../../abi/process.ts";
+import type { Sys } from "../../../abi/sys.ts";
 import { LIMITS } from "../../limits.ts";
 import { agentFile, testKernel } from "../../testing/test-kernel.ts";
 
@@ -21,6 +22,32 @@ describe("spawn()", () => {
       agent: agentFile({ systemPrompt: "file" }),
     });
     expect((await other.sys.buildPrompt(other.start.ctxId)).systemPrompt).toBe("own\n\nmore");
+  });
+
+  test("the initial prompt of its agent file stands before the task; a session without one and a fork have none", async () => {
+    const t = testKernel();
+    const parent = await t.start();
+    const file = agentFile();
+    const opener = { ...file, manifest: { ...file.manifest, initialPrompt: "Look around." } };
+    await t.init.spawn("dig", opener);
+    await parent.sys.spawn("dig", opener, { child: { call: "c", title: "digs" } });
+    await t.init.spawn("", opener, { session: true });
+    const lead = Promise.withResolvers<Sys>();
+    t.programs.set("Look around.\n\nlead", async (sys) => {
+      lead.resolve(sys);
+      return await new Promise(() => {});
+    });
+    await t.init.spawn("lead", opener);
+    const fork = { label: "notes", prefix: { environment: "", reminder: "", tools: [] } };
+    await (await lead.promise).spawn("note it", null, { fork });
+    const intents = t.journal.bodies("process.spawned").map((body) => (body as { intent: string }).intent);
+    expect(intents.slice(1)).toEqual([
+      "Look around.\n\ndig",
+      "Look around.\n\ndig",
+      "",
+      "Look around.\n\nlead",
+      "note it",
+    ]);
   });
 
   test("a task cannot pose as a notice of the kernel or a message of another; the words of an internal fork are Crux's", async () => {

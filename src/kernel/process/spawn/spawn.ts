@@ -109,7 +109,7 @@ export async function spawnBody(
   const call = { pid: caller.pid, syscall: "Spawn" };
   const words = redactedText(core, caller, media === undefined ? said : pictured(call, said, media));
   // what an internal fork is told are words of Crux
-  const intent = isInternal(opts.fork?.label) ? words : unframed(words);
+  const intent = isInternal(opts.fork?.label) ? words : opened(body, opts, unframed(words));
   const parent = findParent(core, caller, opts);
   const giver = more.rights ?? parent;
   const birth: Birth = {
@@ -181,6 +181,13 @@ function findParent(core: Spawning, caller: Process, opts: SpawnOpts): Process {
   const parent = core.table.get(parentPid);
   if (parent?.isLive === true) return parent;
   throw refuse(caller.pid, "NOT_FOUND", `parent process not found: ${parentPid}`);
+}
+
+/** With the initial prompt of its agent file; a session without an intent adds that to the first message that it reads. */
+function opened({ agent }: Body, { fork }: SpawnOpts, intent: string): string {
+  const { initialPrompt } = agent?.manifest ?? {};
+  const isPlain = initialPrompt === undefined || intent === "" || fork !== undefined;
+  return isPlain ? intent : `${initialPrompt}\n\n${intent}`;
 }
 
 function checkArguments(core: Spawning, { caller, giver, intent, opts }: Birth): void {
