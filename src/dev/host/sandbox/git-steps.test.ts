@@ -41,10 +41,10 @@ beforeEach(() => {
   }
 });
 
-describe.each(confiners)("in $kind", ({ exec }) => {
-  const run = async (script: string) => {
+describe.each(confiners)("in $kind", ({ kind, exec }) => {
+  const run = async (script: string, protect: readonly string[] = []) => {
     const sandbox = {
-      ...{ write: [work], protect: [], hide: [], show: [], network: "off" as const },
+      ...{ write: [work], protect, hide: [], show: [], network: "off" as const },
       gitDirs: [join(work, ".git")],
     };
     const { spec, out } = bashSpec(script, { cwd: work, sandbox, isMerged: true });
@@ -138,5 +138,22 @@ open(".git/index", "wb").write(index + hashlib.sha1(index).digest())`;
     );
     expect(third.out).toContain("nothing to commit");
     expect([first, second, third].flatMap(({ violations }) => violations)).toEqual([]);
+  });
+
+  test("what the configuration would run is taken out, where a command could write it since the user's git replaced it", async () => {
+    git("config", "alias.mine", "!true");
+    const running = run(
+      `touch ready; until grep -q upstream .git/config; do :; done
+      printf '[core]\n\tfsmonitor = ./evil\n[alias]\n\tx = "!evil"\n[core] pager = ./evil\n' >> .git/config`,
+      [join(work, ".git/config")],
+    );
+    while (!existsSync(join(work, "ready"))) await new Promise((resolve) => setTimeout(resolve, 5));
+    git("config", "remote.upstream.url", "git@example.org:a/b.git");
+    const { violations } = await running;
+    expect(violations).toEqual([expect.stringContaining(".git/config")]);
+    const now = git("config", "--local", "--list");
+    expect(now).not.toContain("evil");
+    expect(now).toContain("alias.mine=!true");
+    if (kind !== "landlock") expect(now).toContain("remote.upstream.url=git@example.org:a/b.git");
   });
 });

@@ -3,7 +3,7 @@
  * `git rebase --continue` of the user would run each `exec` line there, with the whole account. Such lines that were not
  * there before the command are taken out when it has ended; what it had written is kept beside. The rest of the steps
  * stays, so that an agent's own rebase goes on. So goes an index that the command has changed and that names places in a
- * git directory (git-index.ts).
+ * git directory (git-index.ts), and what the configuration would run, where that was closed and is another now (git-config.ts).
  *
  * Folders are held open and never entered by way of a link, as in watch.ts.
  */
@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { openFolder } from "../../folder.ts";
+import { configThatRuns, configWithout } from "./git-config.ts";
 import { type HashBytes, isStrangeIndex } from "./git-index.ts";
 import { moveAside } from "./watch.ts";
 
@@ -51,24 +52,37 @@ const STEPS: readonly Steps[] = [
     runs: (text) => strangeLines(text).filter((line) => /strategy/i.test(line)),
   },
 ];
+const CONFIG: Steps = { folder: "", name: "config", runs: configThatRuns, without: configWithout };
 /** A longer list of steps is not read: it goes as a whole. */
 const maxBytes = 4 * 1024 * 1024;
 /** A larger index that a command has changed goes as a whole, too: that of half a million files is smaller. */
 const maxIndexBytes = 64 * 1024 * 1024;
 const maxWorktrees = 200;
 
-/** Call the result once, when all of the command has ended. It returns what was taken out, in words. */
-export function guardSteps(gitDirs: readonly string[]): () => readonly string[] {
+/**
+ * `closed`: places that the command may not write. Call the result once, when all of the command has ended. It returns what
+ * was taken out, in words.
+ */
+export function guardSteps(
+  gitDirs: readonly string[],
+  closed: ReadonlySet<string> = new Set(),
+): () => readonly string[] {
+  const allIn = (dir: string, fd: number): readonly Found[] => [
+    ...stepsBelow(fd),
+    ...(closed.has(join(dir, CONFIG.name)) ? stepsIn(`/proc/self/fd/${fd}`, "", CONFIG) : []),
+  ];
   const open = gitDirs.flatMap((dir) => {
     const fd = folderAt(dir);
     return fd === undefined ? [] : [{ dir, fd }];
   });
-  const before = new Map(open.map(({ dir, fd }) => [dir, new Set(stepsIn(fd).flatMap(({ runs }) => runs))]));
+  const before = new Map(
+    open.map(({ dir, fd }) => [dir, new Set(allIn(dir, fd).flatMap(({ runs }) => runs))]),
+  );
   const indexes = new Map(open.map(({ dir, fd }) => [dir, indexesIn(fd)]));
   return () => {
     try {
       return open.flatMap(({ dir, fd }) => [
-        ...stepsIn(fd).flatMap((found) => takenOut(dir, found, before.get(dir) ?? new Set())),
+        ...allIn(dir, fd).flatMap((found) => takenOut(dir, found, before.get(dir) ?? new Set())),
         ...[...indexesIn(fd)]
           .filter(([way, stamp]) => indexes.get(dir)?.get(way) !== stamp)
           .flatMap(([way]) => indexTakenOut(dir, fd, way)),
@@ -90,7 +104,7 @@ interface Found {
 }
 
 /** Of the git directory and of each worktree below it. */
-function stepsIn(gitDir: number): readonly Found[] {
+function stepsBelow(gitDir: number): readonly Found[] {
   const at = `/proc/self/fd/${gitDir}`;
   return ["", ...worktreesOf(at)].flatMap((way) => STEPS.flatMap((steps) => stepsAt(at, way, steps)));
 }
@@ -144,6 +158,10 @@ function stepsAt(gitDir: string, base: string, steps: Steps): readonly Found[] {
     const asFile = { ...steps, folder: "", name: steps.folder };
     return [{ way, at: join(gitDir, base), steps: asFile, text: undefined, runs: [`${way}: not a folder`] }];
   }
+  return stepsIn(folder, way, steps);
+}
+
+function stepsIn(folder: string, way: string, steps: Steps): readonly Found[] {
   const path = join(folder, steps.name);
   if (kindOf(path) === "absent") return [];
   const found = { way: join(way, steps.name), at: folder, steps };

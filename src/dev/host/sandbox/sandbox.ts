@@ -153,10 +153,13 @@ export class Sandboxes {
     const undo: Undo[] = [];
     const end = () => undo.splice(0).toReversed().flatMap(taken);
     try {
-      const made = this.#by(what.kind ?? this.#kind, what, undo);
+      const kind = what.kind ?? this.#kind;
+      const made = this.#by(kind, what, undo);
       const begin = () => {
         made.begin();
-        undo.push(guardSteps(what.profile.gitDirs ?? []));
+        const { gitDirs = [], protect } = what.profile;
+        // where there are no mounts, all that is protected is compared
+        undo.push(guardSteps(gitDirs, new Set(kind === "landlock" ? [] : protect)));
       };
       return { ...made, begin, end };
     } catch (error) {
