@@ -3,30 +3,21 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { checkedLines, type Line, plain } from "../src/cli/print/testing.ts";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
+import { onSharedStage, server, startModel, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
-import { CRUX, type RunOptions, settled, World } from "./harness/world.ts";
+import { CRUX, type RunOptions, settled } from "./harness/world.ts";
 import { error, text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
+import type { ModelServerOptions } from "./model-server/server.ts";
 
-let world: World;
-let server: ModelServer;
-
+onSharedStage({ models: { "test-": { price: { input: 10, output: 10 } } } });
 beforeEach(() => {
-  world = new World();
-  world.settings({ models: { "test-": { price: { input: 10, output: 10 } } } });
   world.write("a.txt", "one\n");
 });
-afterEach(async () => {
-  await world.close();
-  await server.close();
-});
 
-const serve = async (script: ModelServerOptions["script"]): Promise<void> => {
-  server = await startModelServer({ script });
-};
+const serve = (script: ModelServerOptions["script"]): Promise<void> => startModel({ script });
 const view = toolUse({ name: "view", input: { file_path: "a.txt" } }, { text: "Looking." }).usage({
   input: 100,
   output: 10,
@@ -436,6 +427,8 @@ describe("a run that is stopped", () => {
 
   it("by a closed stdout exits 141 and leaves nothing running", async () => {
     await serve([text("Never.").stall({ beforeHeaders: true })]);
+    const pids = async () => (await crux(["ps", "-q"])).stdout.split("\n").filter(Boolean);
+    const before = await pids();
     const child = byHand([...stream, "wait"]);
     await settled(
       () => server.requests.length,
@@ -444,8 +437,8 @@ describe("a run that is stopped", () => {
     child.stdout?.destroy();
     expect(await codeOf(child)).toBe(141);
     // its client does not wait for a daemon that has much to do
-    const left = async () => (await crux(["ps", "-q"])).stdout;
-    expect(await settled(left, (pids) => pids === "")).toBe("");
+    const left = async () => (await pids()).filter((pid) => !before.includes(pid));
+    expect(await settled(left, ({ length }) => length === 0)).toEqual([]);
     expect((await crux(["sessions"])).stdout).not.toContain("wait");
   });
 

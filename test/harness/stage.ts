@@ -1,8 +1,9 @@
 /**
  * What most tests of the booted system stand on: for each test a world of its own, and a model that answers by its script.
- * `onStage()` sets both up for each test of a file; they end with the test.
+ * `onStage()` sets both up for each test of a file; they end with the test. On `onSharedStage()` the tests of a file share a
+ * world: to boot a daemon, and to run code that it has not run before, is most of what a short test costs.
  */
-import { afterEach, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { Reply } from "../model-server/reply.ts";
 import type { DialectName } from "../model-server/request.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../model-server/server.ts";
@@ -22,6 +23,19 @@ export function onStage(): void {
     await server.close();
     await world.close();
   });
+}
+
+/** The same for tests that count no pids: one daemon, and for each test a folder and a model of its own. */
+export function onSharedStage(settings: object = {}): void {
+  beforeAll(() => {
+    world = new World();
+  });
+  beforeEach(() => {
+    world.nextScene();
+    world.settings(settings);
+  });
+  afterEach(() => server.close());
+  afterAll(() => world.close());
 }
 
 /** Only whoever is given its variables finds it. */

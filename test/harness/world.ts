@@ -55,9 +55,11 @@ export interface Running {
 export class World {
   readonly dir = realpathSync(mkdtempSync(join(tmpdir(), "crux-test-")));
   readonly home = join(this.dir, "home");
-  readonly work = join(this.dir, "work");
+  work = join(this.dir, "work");
   readonly env: Record<string, string>;
   readonly #running = new Set<ChildProcess>();
+  #firstEnv: Readonly<Record<string, string>> = {};
+  #scenes = 0;
 
   constructor(env: Record<string, string> = {}) {
     for (const dir of [this.home, this.work, join(this.dir, "run")])
@@ -74,7 +76,16 @@ export class World {
       CRUX_SAFE_MODE_AFTER: "0",
       ...env,
     };
+    this.#firstEnv = { ...this.env };
     if (unconfined !== undefined) this.settings({});
+  }
+
+  /** For the next test of a shared world: an empty work folder, and the variables of the start. The daemon stays. */
+  nextScene(): void {
+    this.work = join(this.dir, `work-${++this.#scenes}`);
+    mkdirSync(this.work, { mode: 0o700 });
+    for (const name of Object.keys(this.env)) delete this.env[name];
+    Object.assign(this.env, this.#firstEnv);
   }
 
   file(name: string): string {
