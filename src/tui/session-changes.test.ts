@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Fault } from "../abi/errors.ts";
 import { en } from "../cli/screen/words/en.ts";
 import { CHANGES } from "./session-changes.ts";
 
@@ -7,6 +8,7 @@ async function changed(name: string, text: string, answer: object = {}) {
   const said: string[] = [];
   const request = async (method: string, params: object) => {
     asked.push([method, params]);
+    if (answer instanceof Error) throw answer;
     return answer;
   };
   const app = {
@@ -30,4 +32,14 @@ test("/effort asks for a level of the model, and tells what came of it", async (
     [],
     "/effort takes one of low, medium, high, xhigh, max",
   ]);
+});
+
+test("/diff asks for the way back to the begin, which changes nothing; before anything was said there is none", async () => {
+  const back = { files: [], commands: ["make"], command_count: 1 };
+  expect(await changed("diff", "", back)).toEqual({
+    asked: [["process.rewind", { pid: 7, at: { step: 0 }, files: true, fork: false, dry_run: true }]],
+    said: ["no file was changed by tools\nnot listed: what commands changed (make)"],
+  });
+  const refused = new Fault({ code: "INVALID", message: "nothing was said" });
+  expect((await changed("diff", "", refused)).said).toEqual(["no file was changed by tools"]);
 });

@@ -1,7 +1,9 @@
 /** What slash commands change of the session that is open, and of the terminal, which no command of the command line does. */
+import { codeOf } from "../abi/errors.ts";
 import { EFFORTS, isEffort } from "../abi/llm.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
+import { diffLines, WAY_BACK } from "./diff.ts";
 import { type Choosing, chooseLanguage, chooseTheme } from "./preferences.ts";
 
 interface Changing {
@@ -15,10 +17,22 @@ type Change = (app: Changing & Choosing, text: string) => Promise<void>;
 
 /** By the command that changes it. */
 export const CHANGES: Readonly<Record<string, Change | undefined>> = {
+  diff: tellDiff,
   effort: changeEffort,
   lang: chooseLanguage,
   theme: chooseTheme,
 };
+
+async function tellDiff(app: Changing & Choosing): Promise<void> {
+  try {
+    const back = await app.client.request("process.rewind", { pid: app.pid, ...WAY_BACK });
+    app.say(diffLines(back, app.cwd, app.words).join("\n"));
+  } catch (error) {
+    // nothing was said to it yet
+    if (codeOf(error) !== "INVALID") throw error;
+    app.say(app.words.diff.none);
+  }
+}
 
 /** From the next run on; "": only tells the levels. */
 async function changeEffort(app: Changing, level: string): Promise<void> {

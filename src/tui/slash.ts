@@ -32,6 +32,7 @@ type Doing =
   | "keys"
   | "lang"
   | "effort"
+  | "diff"
   | "vim";
 
 export type ViewName = "transcript" | "resume" | "rewind" | "top";
@@ -72,6 +73,7 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   continue: process("continue", "cont"),
   copy: act("copy"),
   cost: run("cost"),
+  diff: act("diff"),
   doctor: run("doctor"),
   effort: act("effort"),
   exit: act("exit"),

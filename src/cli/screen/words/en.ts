@@ -237,6 +237,12 @@ export const en = {
     notBegun: "it has not said anything yet",
   },
 
+  diff: {
+    deeds: { removed: "new", restored: "changed", recreated: "deleted", kept: "changed" },
+    none: "no file was changed by tools",
+    commands: (names: string) => `not listed: what commands changed (${names})`,
+  },
+
   rewind: {
     deeds: {
       restored: "restored",
@@ -405,6 +411,7 @@ export const en = {
       continue: "resume a paused process",
       copy: "copy the last answer, or the n-th last",
       cost: "what was spent, and on what",
+      diff: "files that this session has changed",
       doctor: "check this installation",
       effort: "how much the model thinks, from the next run on",
       exit: "leave; the session waits",

@@ -248,6 +248,12 @@ export const zh: Phrases = {
     notBegun: "尚无内容",
   },
 
+  diff: {
+    deeds: { removed: "新建", restored: "已修改", recreated: "已删除", kept: "已修改" },
+    none: "没有文件被工具修改",
+    commands: (names) => `未列出命令的改动（${names}）`,
+  },
+
   rewind: {
     deeds: {
       restored: "已恢复",
@@ -398,6 +404,7 @@ export const zh: Phrases = {
       continue: "恢复已暂停的进程",
       copy: "复制最后一条回答，或倒数第 n 条",
       cost: "花费及其去向",
+      diff: "此会话改动过的文件",
       doctor: "检查此安装",
       effort: "模型思考的程度，从下一次运行起",
       exit: "离开，会话保留",
