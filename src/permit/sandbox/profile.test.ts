@@ -186,6 +186,19 @@ describe("the profile of a command", () => {
     expect(found?.protect).toContain(join(work, "sub/.git/hooks/"));
   });
 
+  test("hides a folder of many secrets as a whole, but not one that it works in", () => {
+    const keys = (count: number, at: string) =>
+      Array.from({ length: count }, (_, n) => join(work, at, `${n}.key`));
+    mkdirSync(join(work, "keys"));
+    for (const path of [...keys(40, ""), ...keys(40, "keys")]) writeFileSync(path, "");
+    const { hide = [], write } = profileOf("make") ?? {};
+    expect(write).toContain(work);
+    const below = hide.filter((path) => path.startsWith(work));
+    expect(below.toSorted()).toEqual([...keys(40, ""), join(work, "keys")].toSorted());
+    for (const path of keys(201, "")) writeFileSync(path, "");
+    expect(() => profileOf("make")).toThrow("called like secrets");
+  });
+
   test("sees what has come since the last command", () => {
     const permit = permitOf();
     const hides = () => permit.sandbox?.(me(), { tool: "bash", effects: [bash("make", work)] })?.hide;

@@ -85,6 +85,8 @@ const WITH_SOCKETS = [".ssh", ".gnupg"];
 const NEVER_OPENED = ["/proc", "/sys", "/dev"];
 /** If more names than this in one directory are hidden, the directory is hidden instead. */
 const maxInOne = 32;
+/** As many as are hidden by themselves where the directory cannot be. */
+const maxInOpen = 200;
 
 type Sandboxing = Required<Pick<Permit, "sandbox" | "sandboxMode" | "confinement">>;
 
@@ -180,7 +182,8 @@ function profileOf(
   const isOwn = (root: string) => root === tmp || root === subject.shared;
   const found = roots.filter((root) => !isOwn(root) && !isGit(root)).flatMap((root) => finder.find(root));
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
-  const secrets = gathered(found.filter(({ kind }) => kind === "secret").map(({ path }) => path));
+  const all = found.filter(({ kind }) => kind === "secret").map(({ path }) => path);
+  const secrets = gathered(all, [...roots, subject.cwd]);
   const nested = found.flatMap(({ kind, path, isDirectory }) =>
     kind !== "protected" ? [] : isRepository({ path, isDirectory }) ? gitPlaces(path) : [path],
   );
@@ -378,10 +381,22 @@ function ancestorsOf(path: string): readonly string[] {
   return all;
 }
 
-/** Replaces many paths in one directory by the directory. */
-function gathered(paths: readonly string[]): readonly string[] {
+/**
+ * Replaces many paths in one directory by the directory, but not by one that the command works in. PERMISSION: too many to hide
+ * lie there.
+ */
+function gathered(paths: readonly string[], open: readonly string[]): readonly string[] {
   const byDirectory = Map.groupBy(paths, (path) => posix.dirname(path));
-  return [...byDirectory].flatMap(([dir, names]) => (names.length > maxInOne ? [dir] : names));
+  return [...byDirectory].flatMap(([dir, names]) => {
+    if (names.length <= maxInOne) return names;
+    if (!open.some((each) => isWithin(dir, each))) return [dir];
+    if (names.length <= maxInOpen) return names;
+    throw new Fault({
+      code: "PERMISSION",
+      message: `${names.length} files in ${dir} are called like secrets, and no sandbox can hide so many`,
+      hint: "move them into a folder of their own",
+    });
+  });
 }
 
 /**
