@@ -50,11 +50,13 @@ function repository() {
   git("commit", "-qm", "first");
   const warned: string[] = [];
   let between = () => {};
+  let adding: () => unknown = () => {};
   const ran: (readonly string[])[] = [];
   const run: HostProcesses["run"] = (spec, signal) => {
     ran.push(spec.argv);
     // the last command of a count
     if (spec.argv.includes("rev-list")) between();
+    if (spec.argv.includes("add")) adding();
     return exec.run(spec, signal);
   };
   const heard = new Proxy(exec, {
@@ -122,6 +124,9 @@ function repository() {
     root,
     reposDir,
     sweepOf,
+    adding: (act: () => unknown) => {
+      adding = act;
+    },
     main,
     git,
     gitIn,
@@ -257,6 +262,28 @@ describe.skipIf(!canHold)("GitWorktrees", () => {
     trees.clearLeft(() => false);
     await trees.isKept(own, never);
     expect([existsSync(own.path), existsSync(main), warned]).toEqual([true, true, []]);
+  });
+
+  it("leaves nothing of one that git fails to make, or is given up; a branch of that name that was there stays", async () => {
+    const { main, git, trees, open, notes, adding } = repository();
+    const branches = () => git("branch", "--list", "--format=%(refname:short)", "worktree/*");
+    writeFileSync(join(main, ".git/worktrees"), "");
+    await expect(open("failed")).rejects.toThrow("worktrees");
+    rmSync(join(main, ".git/worktrees"));
+    const stop = new AbortController();
+    adding(() => setTimeout(() => stop.abort(new Error("given up")), 5));
+    const wish = { cwd: main, slug: "given-up", owner: "test" };
+    // it may be made before that
+    const made = await trees.open(wish, stop.signal).catch(() => undefined);
+    expect([branches(), notes()]).toEqual(
+      made === undefined ? ["", []] : [made.branch, [expect.any(String)]],
+    );
+    if (made !== undefined) trees.settle(made);
+    adding(() => {});
+    git("branch", "worktree/mine");
+    await expect(open("mine")).rejects.toThrow("already exists");
+    expect((await open("failed")).branch).toBe("worktree/failed");
+    expect(branches().split("\n")).toEqual(["worktree/failed", "worktree/mine"]);
   });
 
   it.each(["locked", "nowhere", "only a branch"])(

@@ -200,17 +200,29 @@ export class GitWorktrees implements Worktrees {
     const git = this.#git({ cwd: main, owner, sandbox }, signal);
     const config = await quiet(git);
     const made = { path, branch, main, gitDir, base };
-    this.#note(made);
-    await git.output(["worktree", "add", "--quiet", "-b", branch, path, base], config);
+    // git refuses one that is there, whose branch is not ours to remove
+    const isOurs = !(await hasBranch(gitDir, branch));
+    if (isOurs) this.#note(made);
     try {
+      await git.output(["worktree", "add", "--quiet", "-b", branch, path, base], config);
       await writeFile(join(ownGitDir(path), MARKER), `${JSON.stringify({ base, branch, owner })}\n`, {
         flag: "wx",
       });
       return made;
     } catch (error) {
-      await git.output(["worktree", "remove", "--force", path], config);
-      await git.output(["branch", "-D", branch], config);
+      if (isOurs) await this.#takeBack(made);
       throw error;
+    }
+  }
+
+  /** Also where its making was given up: what git had made by then goes, else with the next daemon. */
+  async #takeBack(made: Worktree): Promise<void> {
+    const bound = { ms: SETTLE_MS, cwd: made.main, signal: this.#over.signal };
+    try {
+      await within(this.#deps, bound, (linked) => this.#clear(made, linked));
+      this.recorded(made);
+    } catch (error) {
+      this.#deps.warn(`${made.path} is left, half made: ${messageOf(error)}`);
     }
   }
 
@@ -320,6 +332,14 @@ function readNote(file: string): Worktree | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Where the repository keeps branches in another way than in files, it has any. */
+async function hasBranch(gitDir: string, branch: string): Promise<boolean> {
+  const name = `refs/heads/${branch}`;
+  if ((await isThere(join(gitDir, name))) || (await isThere(join(gitDir, "reftable")))) return true;
+  const packed = await textIn(gitDir, "packed-refs").catch(() => "");
+  return packed.split("\n").some((line) => line.endsWith(` ${name}`));
 }
 
 /** The own git directories of a worktree that git has not come to the end of making: they are locked with that reason. */
