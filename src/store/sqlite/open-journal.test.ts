@@ -181,6 +181,23 @@ describe("openJournal()", () => {
     });
   });
 
+  test.each([
+    ["emptied", (path: string) => writeFileSync(path, "")],
+    ["removed", (path: string) => rmSync(path)],
+  ])("a journal that was %s is not begun anew, since records were acknowledged", async (_, lose) => {
+    const journal = await openJournal({ dir }, inThisThread);
+    await journal.append([draft("ctx.record", {})]);
+    await journal.close();
+    lose(join(dir, "journal.db"));
+    await expect(openJournal({ dir })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      reason: "journal_damaged",
+      message: expect.stringContaining("1 record had been acknowledged"),
+    });
+    rmSync(join(dir, "head"));
+    await (await openJournal({ dir })).close();
+  });
+
   test("a directory that cannot be made is UNAVAILABLE", async () => {
     writeFileSync(join(dir, "file"), "");
     await expect(openJournal({ dir: join(dir, "file", "journal") })).rejects.toMatchObject({

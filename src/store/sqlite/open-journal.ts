@@ -1,10 +1,12 @@
 /** Opens the journal of a state directory. One daemon at a time: the caller holds the lease (lease.ts). */
+import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../abi/errors.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
 import { systemClock } from "../../lib/system-clock.ts";
+import { counted } from "../../lib/text/counted.ts";
 import { createPrivateFile, prepareDirectory } from "../directory.ts";
-import { toJournalFault } from "../fault.ts";
+import { JournalFault, toJournalFault } from "../fault.ts";
 import { GroupJournal } from "../journal/group.ts";
 import { headOf } from "../journal/head.ts";
 import type { JournalClock } from "../journal/journal-clock.ts";
@@ -43,6 +45,7 @@ export async function openJournal(options: JournalOptions, makeScribe = inThread
   let db: DatabaseSync | undefined;
   try {
     prepareDirectory(dir);
+    checkNotEmptied(dir, path);
     createPrivateFile(dir, path);
     db = openDatabase(dir);
     const { epoch, kernelId } = claimSchema(db, path);
@@ -60,6 +63,16 @@ export async function openJournal(options: JournalOptions, makeScribe = inThread
     db?.close();
     throw error instanceof Fault ? error : toJournalFault(error, path);
   }
+}
+
+/** A journal that has had records is never begun anew: they would be lost, and their pids given again, without a word. */
+function checkNotEmptied(dir: string, path: string): void {
+  const head = headOf(dir);
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  // the first pages may be in the write-ahead log alone
+  if (head === null || sizeOf(path) > 0 || sizeOf(`${path}-wal`) > 0) return;
+  const what = `${path} is gone or empty, but ${counted(head.lsn, "record")} had been acknowledged`;
+  throw new JournalFault("journal_damaged", `${what}: restore it, or move ${dir} away to begin without them`);
 }
 
 export function highestOf(db: DatabaseSync): { pid: number; message: number } {
