@@ -122,7 +122,7 @@ test("b sets a limit in dollars, and Enter leaves for the chosen process", async
   const commands: (readonly string[])[] = [];
   const command = async (argv: readonly string[]) => commands.push(argv);
   const code = runCli(["top", "-d", "3600", "--sort", "pid"], { ...machine.host, command });
-  await machine.stdout.shows("b budget");
+  await machine.stdout.shows("k signal");
   machine.stdin.type(`${DOWN}${DOWN}b`);
   await machine.stdout.shows("in US dollars: _");
   machine.stdin.type("2x.50\r");

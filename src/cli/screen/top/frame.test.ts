@@ -105,5 +105,6 @@ test("the last line is the prompt, what was said, or the keys", () => {
   expect(last({ prompt: { kind: "filter" }, filter: "ab" })).toBe("/ab_   (Enter keeps it, Esc shows all)");
   expect(last({ prompt: { kind: "signal", pid: 7 } })).toMatch(/^signal to PID 7: 1 TERM {2}2 KILL/);
   expect(last({ message: "PID 7: it has ended\x1b[2J" })).toBe("PID 7: it has ended\\x1b[2J");
+  expect(bare(frame(ROWS, 40, 9)).at(-1)).toBe("by rate | s sort  t tree  a all  q quit");
   expect(last({ isTree: true, filter: "x" })).toMatch(/^by rate, tree, \/x \| s sort/);
 });

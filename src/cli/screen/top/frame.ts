@@ -1,5 +1,5 @@
 import { safeLine } from "../text/safe-text.ts";
-import { cutToWidth, padToWidth } from "../text/width.ts";
+import { cutToWidth, padToWidth, widthOf } from "../text/width.ts";
 import { en, type Phrases } from "../words/en.ts";
 import type { Snapshot, TopRow } from "./rows.ts";
 import { TopTable, topHead } from "./table.ts";
@@ -40,13 +40,20 @@ export function topFrame(
   });
   const blank = Array.from({ length: Math.max(0, pageOf(size) - body.length) }, () => "");
   const head = topHead(snapshot, rows).map(cut);
-  return [...head, inverse(cut(table.head()), width), ...body, ...blank, cut(lastLine(view, words))].slice(
-    0,
-    size.rows,
-  );
+  return [
+    ...head,
+    inverse(cut(table.head()), width),
+    ...body,
+    ...blank,
+    cut(lastLine(view, words, width)),
+  ].slice(0, size.rows);
 }
 
-function lastLine({ prompt, message, filter, sort, isTree }: TopView, words: Phrases["top"]): string {
+function lastLine(
+  { prompt, message, filter, sort, isTree }: TopView,
+  words: Phrases["top"],
+  width: number,
+): string {
   switch (prompt.kind) {
     case "filter":
       return `/${safeLine(filter)}_   ${words.filter}`;
@@ -62,7 +69,15 @@ function lastLine({ prompt, message, filter, sort, isTree }: TopView, words: Phr
     ...(isTree ? [words.tree] : []),
     ...(filter === "" ? [] : [`/${safeLine(filter)}`]),
   ];
-  return `${shown.join(", ")} | ${words.keys}`;
+  const begun = `${shown.join(", ")} | `;
+  return begun + fitting(words.keys, width - widthOf(begun));
+}
+
+/** The first keys, as many as there is room for, and the last one, which leaves. */
+function fitting(keys: string, room: number): string {
+  const parts = keys.split("  ");
+  while (parts.length > 1 && widthOf(parts.join("  ")) > room) parts.splice(-2, 1);
+  return parts.join("  ");
 }
 
 /** Not a colour, so it is used even without colours: it marks the cursor. */
