@@ -2,11 +2,11 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EditorDouble } from "./harness/editor.ts";
-import { onStage, serve, server, world } from "./harness/stage.ts";
+import { onSharedStage, serve, server, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 
-onStage();
+onSharedStage();
 
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
 const ALLOWED = { outcome: "selected", optionId: "yes" } as const;

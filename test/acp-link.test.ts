@@ -4,11 +4,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { onStage, serveInTurn, world } from "./harness/stage.ts";
+import { onSharedStage, serveInTurn, world } from "./harness/stage.ts";
 import { CRUX, type Running, settled } from "./harness/world.ts";
 import { text } from "./model-server/reply.ts";
 
-onStage();
+onSharedStage();
 
 interface Open {
   readonly url: string;

@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { onStage, serve, server, world } from "./harness/stage.ts";
+import { onSharedStage, serve, server, world } from "./harness/stage.ts";
 import { Wire, type Reply as WireReply } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 const isJudge = ({ system }: ModelRequest) => system.includes("You decide whether");
 const worked = () => server.requests.filter((request) => !isJudge(request));
