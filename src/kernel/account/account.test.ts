@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import { hold } from "../testing/hold.ts";
 import { Account, Reservation } from "./account.ts";
-import { FLOWS, NOTHING, plus, tokenLimit } from "./amounts.ts";
+import { FLOWS, NOTHING, plus, tokenLimit, tokensOnly } from "./amounts.ts";
 import { Window } from "./window.ts";
 
 describe("Account", () => {
@@ -24,6 +24,33 @@ describe("Account", () => {
     expect([parent.remaining(), child.remaining()]).toEqual([10, 9]);
     hold(child, 9)?.settle(9);
     expect([parent.remaining(), child.remaining()]).toEqual([1, 0]);
+  });
+
+  test("a call that lacks only what open calls below hold waits for their settlement, and goes before new ones", async () => {
+    const [parent, never] = [new Account(null, { tokens: 1_000 }), new AbortController().signal];
+    const child = new Account(parent);
+    const short = (account: Account, tokens: number) => {
+      const got = account.reserve(tokensOnly(tokens), tokensOnly(tokens), 0);
+      if (got instanceof Reservation) throw new Error("it can be paid");
+      return got;
+    };
+    const open = [hold(child, 500), hold(child, 300)];
+    // it waits for nothing that another has at its limit, nor for what is spent
+    expect(child.isHeldBelow(short(child, 400))).toBe(false);
+    expect(parent.isHeldBelow(short(parent, 1_001))).toBe(false);
+    const wish = short(parent, 300);
+    expect(parent.isHeldBelow(wish)).toBe(true);
+    const [waits, given] = [parent.nextSettlement(wish, never), new AbortController()];
+    const other = parent.nextSettlement({ ...wish }, given.signal);
+    expect(hold(child, 1)).toBeUndefined();
+    given.abort(new Error("given up"));
+    await expect(other).rejects.toThrow("given up");
+    open[0]?.settle(100);
+    await waits;
+    expect(hold(parent, 300)?.tokens).toBe(300);
+    expect(hold(child, 1)?.tokens).toBe(1);
+    for (const each of [...open, hold(child, 200)]) each?.settle(200);
+    expect(parent.isHeldBelow(short(parent, 501))).toBe(false);
   });
 
   test("one that calls no model leaves all of it to its children", () => {

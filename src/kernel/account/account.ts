@@ -5,6 +5,7 @@
  */
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { AccountView } from "../../abi/program.ts";
+import { abortable } from "../../lib/abort.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 import { FLOWS, type Flow, isLimited, minus, NOTHING, plus, tokensOnly } from "./amounts.ts";
 import { type KeptWindow, Window } from "./window.ts";
@@ -40,6 +41,8 @@ export interface Shortage {
   readonly used: number;
   readonly reserved: number;
   readonly asked: number;
+  /** What the call needs at least. */
+  readonly least: number;
   /** The window whose limit is short; absent: the account's own limit. */
   readonly window?: Window;
   /** The price of the call is unknown, and a limit in money applies. */
@@ -70,6 +73,10 @@ export class Account {
   #isGranted: boolean;
   #spent: Amounts;
   #reserved: Amounts = NOTHING;
+  /** What calls of its own process wait for: closed to its children meanwhile. */
+  readonly #awaited = new Set<Shortage>();
+  /** Resolved at the next settlement; absent: nobody waits for it. */
+  #settled: PromiseWithResolvers<void> | undefined;
 
   constructor(parent: Account | null, limits: BudgetLimits = {}, options: AccountOptions = {}) {
     this.parent = parent;
@@ -179,6 +186,26 @@ export class Account {
     return new Reservation(granted, (used, at) => this.#settle(granted, used, at));
   }
 
+  /**
+   * Whether a call of its own process lacks only what open calls below it hold: their settlement may give that back. Not at a
+   * limit of a span of time.
+   */
+  isHeldBelow({ account, unit, limit, used, reserved, least, window, isUnpriced }: Shortage): boolean {
+    const isOwn = account === this && window === undefined && isUnpriced !== true;
+    return isOwn && reserved > 0 && this.#limits[unit] !== undefined && limit - used >= least;
+  }
+
+  /** Resolves at the next settlement, until which its children reserve nothing of what its own call needs. */
+  async nextSettlement(shortage: Shortage, signal: AbortSignal): Promise<void> {
+    this.#awaited.add(shortage);
+    this.#settled ??= Promise.withResolvers();
+    try {
+      await abortable(this.#settled.promise, signal);
+    } finally {
+      this.#awaited.delete(shortage);
+    }
+  }
+
   /** Adds use that was not reserved here, as found after a crash. */
   charge(used: Amounts, now: number): void {
     this.#settle(NOTHING, used, now);
@@ -186,7 +213,9 @@ export class Account {
 
   /** What is left in this account alone, for the process itself (`isOwn`) or for a child. */
   #room(unit: Flow, isOwn: boolean, now: number): number {
-    const [spent, reserved] = [this.#spent[unit], this.#reserved[unit]];
+    const spent = this.#spent[unit];
+    const awaited = isOwn ? [] : [...this.#awaited].filter((each) => each.unit === unit);
+    const reserved = this.#reserved[unit] + Math.max(0, ...awaited.map(({ least }) => least));
     const limit = this.#limits[unit];
     const share = isOwn || this.givesAll ? 1 : CHILDREN_SHARE;
     const left = limit === undefined ? Infinity : Math.floor(share * (limit - spent)) - reserved;
@@ -196,25 +225,28 @@ export class Account {
 
   #unpriced(now: number): Shortage | undefined {
     const account = this.chain().find((each) => each.#room("microUsd", true, now) !== Infinity);
-    return account === undefined ? undefined : { ...account.#short("microUsd", 0, now), isUnpriced: true };
+    return account === undefined
+      ? undefined
+      : { ...account.#short("microUsd", { least: 0, asked: 0 }, now), isUnpriced: true };
   }
 
   #shortage(unit: Flow, least: number, wanted: number, now: number): Shortage {
     const account =
       this.chain().find((each) => each.#room(unit, each === this, now) < Math.max(least, 0)) ?? this;
-    return account.#short(unit, wanted, now);
+    return account.#short(unit, { least, asked: wanted }, now);
   }
 
-  #short(unit: Flow, asked: number, now: number): Shortage {
+  #short(unit: Flow, { least, asked }: Pick<Shortage, "least" | "asked">, now: number): Shortage {
     const reserved = this.#reserved[unit];
     const limit = this.#limits[unit];
     const window = this.windows.find(
       (each) => each.unit === unit && each.limit - each.spent(now) - reserved < Math.max(asked, 1),
     );
     const isOwn = limit !== undefined && limit - this.#spent[unit] - reserved < Math.max(asked, 1);
+    const short = { account: this, unit, reserved, asked, least };
     if (window !== undefined && !isOwn)
-      return { account: this, unit, limit: window.limit, used: window.spent(now), reserved, asked, window };
-    return { account: this, unit, limit: limit ?? 0, used: this.#spent[unit], reserved, asked };
+      return { ...short, limit: window.limit, used: window.spent(now), window };
+    return { ...short, limit: limit ?? 0, used: this.#spent[unit] };
   }
 
   #hold(amounts: Amounts): void {
@@ -226,6 +258,8 @@ export class Account {
       account.#reserved = minus(account.#reserved, reserved);
       account.#spent = plus(account.#spent, used);
       for (const window of account.windows) window.spend(used[window.unit], now);
+      account.#settled?.resolve();
+      account.#settled = undefined;
     }
   }
 }

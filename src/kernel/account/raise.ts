@@ -29,11 +29,13 @@ interface Short {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the call may be tried again. BUDGET: it may not. CANCELLED: the caller gave up. */
+/** Resolves when the call may be tried again: whoever has started others waits for their open calls. BUDGET: it may not. CANCELLED: the caller gave up. */
 export async function relieved(short: Short, shortage: Shortage): Promise<void> {
   const { core, self } = short;
   const policy = core.ports.budget?.();
   const { account, window } = shortage;
+  if (self.seed.account.isHeldBelow(shortage))
+    return self.halt.quiescence.suspend(account.nextSettlement(shortage, short.signal));
   if (window !== undefined && policy?.onWindow === "wait" && !core.asks.canAsk(self)) {
     const resetsAt = window.resetsAt(shortage.asked, shortage.reserved, core.ports.clock.now());
     if (resetsAt !== null) return untilReset(short, shortage, resetsAt);

@@ -141,6 +141,35 @@ describe("guard()", () => {
     expect(bench.sys.account().reserved).toBe(0);
   });
 
+  test("a process waits for the open calls of those it has started, which hold the rest of its budget; they do not", async () => {
+    const { t, sys, pid } = await guardedBench({ contextBudget: 1_000 });
+    const meter = new MessageDevice("meter");
+    t.kernel.mount("/dev/llm/meter", meter);
+    meter.script.effects = [{ kind: "llm", device: "/dev/llm/meter", maxTokens: 9 }];
+    meter.script.plan = { reserve: { tokens: 600, usd: 0 } };
+    meter.script.charge = () => ({ tokens: 50, usd: 0 });
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const begun: string[] = [];
+    meter.script.act = async (data) => {
+      begun.push(Buffer.from(data).toString());
+      await gates[begun.length - 1]?.promise;
+    };
+    const child = await t.start({ by: sys, parentPid: pid });
+    const write = async (by: typeof sys, text: string) =>
+      by.write(await by.open("/dev/llm/meter", 2), bytes(text));
+    const first = write(child.sys, "child");
+    await settle();
+    await expect(write(child.sys, "child again")).rejects.toMatchObject({ code: "BUDGET" });
+    const own = write(sys, "parent");
+    await settle();
+    expect(begun).toEqual(["child"]);
+    gates[0]?.resolve();
+    gates[1]?.resolve();
+    await Promise.all([first, own]);
+    expect(begun).toEqual(["child", "parent"]);
+    expect(sys.account()).toEqual({ limit: 1_000, used: 100, reserved: 0 });
+  });
+
   test("BUDGET before the call, with nothing journalled", async () => {
     const bench = await guardedBench({ contextBudget: 100 });
     bench.tool.script.plan = { reserve: { tokens: 101, usd: null } };
