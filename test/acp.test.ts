@@ -4,17 +4,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { EditorDouble } from "./harness/editor.ts";
-import { onStage, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
+import { onSharedStage, onStage, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { blocks, error, text, thinking, toolUse } from "./model-server/reply.ts";
-
-onStage();
 
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
 const SCRIPTED = fileURLToPath(new URL("../src/dev/mcp/testing/scripted-server.ts", import.meta.url));
 const WORDS = "The first half, and then the second half.";
 
 describe("crux acp", () => {
+  onSharedStage();
+
   it("says what it can, begins a session, and answers a prompt after the last update", async () => {
     await serveInTurn(text("Hello from the model."));
     const editor = await EditorDouble.open(world);
@@ -214,7 +214,9 @@ describe("crux acp", () => {
     const told = editor.all("current_mode_update").map(({ currentModeId }) => currentModeId);
     expect(told).toEqual(["plan", "default"]);
     // another client switches it
-    await world.crux(["mode", "1", "accept_edits"]);
+    const { stdout } = await world.crux(["sessions", "--json"]);
+    const { sessions } = (JSON.parse(stdout) as { data: { sessions: { pid: number }[] } }).data;
+    await world.crux(["mode", String(sessions[0]?.pid), "accept_edits"]);
     await editor.until("config_option_update", 3);
     const options = editor.all("config_option_update").at(-1)?.configOptions;
     expect(options).toMatchObject([{ id: "mode", currentValue: "accept_edits" }, { id: "model" }]);
@@ -279,22 +281,6 @@ describe("crux acp", () => {
     await editor.close();
   });
 
-  it("a daemon that is killed in the middle of a reply: nothing is lost, and nothing comes twice", async () => {
-    let requests = 0;
-    await serve(() => {
-      requests++;
-      return requests === 1 ? text(WORDS).stall({ afterEvents: 2 }) : text(WORDS);
-    });
-    const editor = await EditorDouble.open(world);
-    const { sessionId } = await editor.begin(world.work);
-    const answer = editor.prompt(sessionId, "tell me");
-    await editor.until("agent_message_chunk");
-    process.kill(world.daemonPid!, "SIGKILL");
-    expect(await answer).toEqual({ stopReason: "end_turn" });
-    expect(editor.said("agent_message_chunk")).toBe(WORDS);
-    await editor.close();
-  });
-
   it("fails with the numbers of the protocol", async () => {
     await serve(() => error(400, "invalid_request_error", "the model refuses this"));
     const editor = await EditorDouble.open(world);
@@ -329,5 +315,25 @@ describe("crux acp", () => {
     const run = await world.crux(["acp", "--permission-mode", "fast"]);
     expect(run).toMatchObject({ code: 1, stdout: "" });
     expect(run.stderr).toMatch(/unknown permission mode: fast/);
+  });
+});
+
+describe("crux acp, in a world of its own,", () => {
+  onStage();
+
+  it("a daemon that is killed in the middle of a reply: nothing is lost, and nothing comes twice", async () => {
+    let requests = 0;
+    await serve(() => {
+      requests++;
+      return requests === 1 ? text(WORDS).stall({ afterEvents: 2 }) : text(WORDS);
+    });
+    const editor = await EditorDouble.open(world);
+    const { sessionId } = await editor.begin(world.work);
+    const answer = editor.prompt(sessionId, "tell me");
+    await editor.until("agent_message_chunk");
+    process.kill(world.daemonPid!, "SIGKILL");
+    expect(await answer).toEqual({ stopReason: "end_turn" });
+    expect(editor.said("agent_message_chunk")).toBe(WORDS);
+    await editor.close();
   });
 });
