@@ -42,3 +42,13 @@ test("a cancelled prompt is answered so, however its run ended", async () => {
   queue.over(run);
   expect(await prompt.ended).toEqual({ kind: "cancelled" });
 });
+
+test("a run answers the prompt that began it, though nobody saw that it was read", async () => {
+  const queue = new PromptQueue();
+  const [first, other] = [queue.add("1"), queue.add("2")];
+  queue.said(first, 1);
+  queue.said(other, 2);
+  queue.over(run);
+  expect(await first.ended).toEqual({ kind: "run", ...run });
+  expect(queue.open).toEqual([other]);
+});

@@ -91,11 +91,12 @@ export class PromptQueue {
     this.#settle(seq, { kind: "cancelled" });
   }
 
-  /** A run has ended: it answers every prompt that it has read. */
+  /** A run has ended: it answers every prompt that it has read, also the one that began it while nobody followed it. */
   over(run: RunEnd): void {
+    const first = run.event.event === "idle" ? run.event.seq : undefined;
     const end: PromptEnd = { kind: "run", ...run };
     for (const [seq, told] of this.#early) if (told === "read") this.#early.set(seq, end);
-    for (const [, prompt] of this.#bySeq) if (prompt.isRead) this.end(prompt, end);
+    for (const [seq, prompt] of this.#bySeq) if (prompt.isRead || seq === first) this.end(prompt, end);
   }
 
   /** The process has ended: nothing that was said gets another answer. */

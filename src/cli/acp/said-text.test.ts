@@ -27,6 +27,7 @@ describe("SaidText", () => {
     expect(said.add(1, "text", "same")).toEqual({ kind: "text", text: "same" });
     expect(said.rest("same and more")).toEqual({ kind: "text", text: " and more" });
     said.clear();
+    said.forget();
     expect(said.add(0, "text", "same")).toEqual({ kind: "text", text: "same" });
   });
 });

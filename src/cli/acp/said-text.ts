@@ -19,6 +19,8 @@ export class SaidText {
   readonly #sent = new Map<number, Sent>();
   /** The text of this attempt. */
   readonly #coming = new Map<number, Sent>();
+  /** A whole reply that was sent at its end; what tells of it again is not sent. "": none. */
+  #given = "";
 
   /** A new attempt at the same reply. */
   restart(): void {
@@ -40,8 +42,12 @@ export class SaidText {
     return this.#advance(index, { kind, chunks: [text] }, this.#sent.get(index));
   }
 
-  /** What is missing of a whole reply, of whose text blocks nothing else is known; undefined: nothing. */
+  /**
+   * What is missing of a whole reply, of whose text blocks nothing else is known; undefined: nothing. Its own pieces may still
+   * come, until `forget`.
+   */
   rest(text: string): Piece | undefined {
+    this.#given = text;
     const sent = [...this.#sent.values()].filter(({ kind }) => kind === "text");
     const before = sent.flatMap(({ chunks }) => chunks).join("");
     return text.startsWith(before)
@@ -55,10 +61,15 @@ export class SaidText {
     this.#coming.clear();
   }
 
+  /** From here on a reply is another one. */
+  forget(): void {
+    this.#given = "";
+  }
+
   #advance(index: number, coming: Sent, sent: Sent | undefined): Piece | undefined {
     const text = coming.chunks.join("");
     const before = sent?.kind === coming.kind ? sent.chunks.join("") : "";
-    if (before.startsWith(text)) return undefined;
+    if (before.startsWith(text) || (coming.kind === "text" && this.#given.includes(text))) return undefined;
     this.#sent.set(index, coming);
     if (text.startsWith(before)) return { kind: coming.kind, text: text.slice(before.length) };
     return { kind: coming.kind, text: `\n\n${text}` };

@@ -72,6 +72,8 @@ export class EditorSession {
   readonly #closed = new AbortController();
   #stream: SessionStream;
   #told: Told = { stopReason: undefined, error: undefined };
+  /** Numbers of the prompts whose run had ended when the session came back, though its events may still come. */
+  #unseen: ReadonlySet<number | undefined> = new Set();
   #title = "";
   #fact: Promise<void> = Promise.resolve();
   /** What is done to the session, in the order of the editor's requests. */
@@ -220,6 +222,7 @@ export class EditorSession {
         this.#permissions.close(event);
         break;
       case "input":
+        if (!this.#unseen.has(event.seq)) this.#updates.forgetMissed();
         if (event.client !== this.#client.name) break;
         this.#told = { stopReason: undefined, error: undefined };
         this.#queue.read(event.seq);
@@ -327,6 +330,7 @@ export class EditorSession {
       try {
         await this.#around.clock.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, signal);
         this.#stream = await this.#around.reopen(this.uuid);
+        this.#updates.resumed();
         await this.serveFiles();
         await this.#settleMissed();
         return;
@@ -336,7 +340,7 @@ export class EditorSession {
     }
   }
 
-  /** A run may have ended between two connections, and nobody says so any more. */
+  /** A run may have ended between two connections, and nobody says so any more; or since this one began, and its events are read next. */
   async #settleMissed(): Promise<void> {
     const { messages } = await this.#client.request("session.history", { pid: this.pid, limit: 20 });
     const newest = messages.at(-1);
@@ -346,6 +350,7 @@ export class EditorSession {
       ({ isRead, text, media }) => isRead || said.includes(withPictureLines(text, media)),
     );
     if (over.length === 0) return;
+    this.#unseen = new Set(over.map(({ seq }) => seq));
     for (const update of this.#updates.missed(newest.text)) await this.#update(update);
     for (const prompt of over) this.#queue.end(prompt, { kind: "unseen" });
   }

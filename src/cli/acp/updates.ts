@@ -31,6 +31,8 @@ export class Updates {
   readonly #calls = new Map<string, OpenCall>();
   /** The text of the newest whole reply. */
   #newest = "";
+  /** The beginning of the reply was not seen. */
+  #isPartial = false;
   /** Arguments of calls whose block still comes, by the index of the block. */
   readonly #coming = new Map<number, { readonly id: string; readonly chunks: string[] }>();
 
@@ -78,11 +80,12 @@ export class Updates {
   }
 
   #delta(piece: StreamEvent): SessionUpdate[] {
+    if (piece.type === "message_start") {
+      this.#restart();
+      return [];
+    }
+    if (this.#isPartial) return [];
     switch (piece.type) {
-      case "message_start":
-        this.#said.restart();
-        this.#coming.clear();
-        return [];
       case "content_block_start":
         if (piece.content_block.type !== "tool_use") return [];
         this.#coming.set(piece.index, { id: piece.content_block.id, chunks: [] });
@@ -94,6 +97,12 @@ export class Updates {
       default:
         return [];
     }
+  }
+
+  #restart(isPartial = false): void {
+    this.#isPartial = isPartial;
+    this.#said.restart();
+    this.#coming.clear();
   }
 
   #grown(index: number, delta: BlockDelta): SessionUpdate[] {
@@ -123,6 +132,16 @@ export class Updates {
   /** The last reply of a run that ended while nobody followed it. */
   missed(text: string): SessionUpdate[] {
     return text === this.#newest ? [] : chunks(this.#said.rest(text));
+  }
+
+  /** Events were missed: of a reply that is on its way, the whole tells what it lacks. */
+  resumed(): void {
+    this.#restart(true);
+  }
+
+  /** A run begins that has not ended while nobody followed it. */
+  forgetMissed(): void {
+    this.#said.forget();
   }
 
   #message({ content }: MessageEvent): SessionUpdate[] {
@@ -186,6 +205,7 @@ export class Updates {
   /** A run has ended: calls without a result will not get one. */
   #over(): SessionUpdate[] {
     this.#said.clear();
+    this.#said.forget();
     this.#coming.clear();
     const left = [...this.#calls].filter(([, call]) => !call.isOver);
     for (const [, call] of left) call.isOver = true;
