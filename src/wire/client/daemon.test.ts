@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -387,9 +387,33 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
     };
     expect(await run("process.exit(0)")).toBeUndefined();
     expect(await run("console.log('first'); console.log('no room'); process.exit(1)")).toBe("no room");
+    expect(await run("console.log('2026-01-01T00:00:00.000Z error daemon: no'); process.exit(1)")).toBe("no");
     expect(await run("process.exit(3)")).toBe("exit code 3");
     expect(await run("process.kill(process.pid, 'SIGKILL')")).toBeUndefined();
   });
+
+  it.skipIf(spawnSync("bwrap", ["--dev-bind", "/", "/", "--tmpfs", "/tmp", "true"]).status !== 0)(
+    "tells that the disk is full, of which no log can tell",
+    () => {
+      const state = fixture.dir;
+      const launch = join(import.meta.dirname, "launch.ts");
+      const script = `
+        import { writeFileSync } from "node:fs";
+        import { launchDaemon } from ${JSON.stringify(launch)};
+        try { writeFileSync("${state}/fill", Buffer.alloc(1e6)); } catch {}
+        const spec = { command: ["/bin/sh", "-c", "echo no; exit 1"], env: {}, stateDir: "${state}", runtimeDir: "${state}" };
+        const launched = launchDaemon(spec);
+        const timer = setInterval(() => {
+          if (!launched.ended) return;
+          console.log(launched.error?.message);
+          clearInterval(timer);
+        }, 5);`;
+      const room = ["--dev-bind", "/", "/", "--size", "65536", "--tmpfs", state, "--unshare-pid"];
+      const node = [process.execPath, "--input-type=module", "-e", script];
+      const { stdout } = spawnSync("bwrap", [...room, "--", ...node], { encoding: "utf8" });
+      expect(stdout).toBe(`no space is left on the disk of ${state}\n`);
+    },
+  );
 
   it("tells what cannot be started", async () => {
     const launched = launchDaemon({

@@ -1,8 +1,11 @@
 /** Starts a daemon. Loaded only if none runs: `node:child_process` alone costs a command a millisecond. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
 import { type Environment, parent } from "../../lib/paths.ts";
 import { lastLogLines, logPath } from "./log-tail.ts";
+
+/** Less is left for a line of the log. */
+const PAGE_BYTES = 4_096;
 
 export interface LaunchSpec {
   /** The command that runs this program: `[node, main.js]`. */
@@ -75,10 +78,19 @@ function makeFolder(path: string): void {
   }
 }
 
-/** The new last line of the log; on a full disk it is missing. */
+/** What the new last line of the log says; on a full disk it is missing. */
 function lastWords(path: string, logged: number, code: number): Error {
   const [line = ""] = logSize(path) > logged ? lastLogLines(path, 1) : [];
-  return new Error(line === "" ? `exit code ${code}` : line);
+  if (line !== "") return new Error(line.replace(LOG_HEAD, ""));
+  return new Error(isFull(path) ? `no space is left on the disk of ${parent(path)}` : `exit code ${code}`);
+}
+
+/** The time and the level of a line, which help nobody at the terminal. */
+const LOG_HEAD = /^\d{4}-\S+Z \w+ daemon: /;
+
+function isFull(path: string): boolean {
+  const { bavail, bsize } = statfsSync(parent(path));
+  return bavail * bsize < PAGE_BYTES;
 }
 
 function logSize(path: string): number {
