@@ -14,13 +14,15 @@ export interface AgentFiles {
 /** The limit of a definition file; a larger one is refused. */
 export const MAX_FILE_BYTES = 256 * 1024;
 
-/** Undefined if the file does not exist. Other failures are rethrown unchanged. */
+/** A place that may not be looked at holds nothing for who asks. */
+const ABSENT: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
+
+/** Undefined if it does not exist, or may not be looked at. Other failures are rethrown unchanged. */
 export async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR"))
-      return undefined;
+    if (error instanceof Error && "code" in error && ABSENT.has(error.code)) return undefined;
     throw error;
   }
 }
@@ -38,9 +40,15 @@ export async function readInside(
   const real = await ifThere(files.realPath(path));
   if (real === undefined) return undefined;
   if (!isWithin(base, real)) throw escapes(kind);
-  const text = await ifThere(files.readText(real));
+  const text = await ifThere(files.readText(real).catch((error) => Promise.reject(unreadable(error))));
   if (text === undefined || new TextEncoder().encode(text).byteLength <= MAX_FILE_BYTES) return text;
   throw new Fault({ code: "INVALID", message: `${path}: larger than ${MAX_FILE_BYTES / 1024} KiB` });
+}
+
+/** What is there and may not be read is told. */
+function unreadable(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "EACCES") return error;
+  return new Fault({ code: "PERMISSION", message: error.message, cause: error });
 }
 
 export function escapes(kind: "agent" | "skill"): Fault {

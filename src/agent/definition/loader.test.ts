@@ -175,3 +175,26 @@ odd: 1
     expect(await loader.list()).toEqual(["Helper", "bad", "both"]);
   });
 });
+
+test("a folder that may not be looked at holds no agents; a file of one that may not be read is told", async () => {
+  const denied = (path: string) =>
+    Promise.reject(Object.assign(new Error(`EACCES: ${path}`), { code: "EACCES" }));
+  const guarded = {
+    ...files,
+    list: (dir: string) => (dir === "/shut" ? denied(dir) : files.list(dir)),
+    realPath: (path: string) => (path.startsWith("/shut") ? denied(path) : files.realPath(path)),
+    readText: (path: string) => (path === "/high/Explore/agent.yaml" ? denied(path) : files.readText(path)),
+  };
+  const there = makeAgentLoader({
+    dirs: ["/low", "/shut"],
+    skillDirs: ["/shut", "/skills"],
+    files: guarded,
+    warn: () => {},
+  });
+  expect(await there.load("reviewer")).toMatchObject({ manifest: { name: "reviewer" } });
+  const unreadable = makeAgentLoader({ dirs: ["/high"], skillDirs: [], files: guarded, warn: () => {} });
+  await expect(unreadable.load("Explore")).rejects.toMatchObject({
+    code: "PERMISSION",
+    message: "EACCES: /high/Explore/agent.yaml",
+  });
+});
