@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Syscalls } from "../src/abi/sys.ts";
 import { TestKernel } from "../src/kernel/testing/test-kernel.ts";
-import { systemClock } from "../src/lib/system-clock.ts";
+import { systemClock } from "../src/lib/time/system-clock.ts";
 import { openJournal } from "../src/store/sqlite/open-journal.ts";
 import { wireRows } from "./parts/binary-wire.ts";
 import { printTable, type Row } from "./table.ts";

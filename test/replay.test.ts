@@ -7,7 +7,7 @@ import { replayRecords } from "../src/history/replay/replayer.ts";
 import { Kernel } from "../src/kernel/kernel.ts";
 import type { JournalRecord } from "../src/kernel/ports/journal.ts";
 import type { ReplayReport } from "../src/kernel/ports/replays.ts";
-import { systemClock } from "../src/lib/system-clock.ts";
+import { systemClock } from "../src/lib/time/system-clock.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";

@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { checkAgents, checkSkills } from "../../src/agent/definition/check.ts";
 import { makeAgentLoader } from "../../src/agent/definition/loader.ts";
 import { rig } from "../../src/dev/mcp/testing/rig.ts";
-import { systemClock } from "../../src/lib/system-clock.ts";
+import { systemClock } from "../../src/lib/time/system-clock.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const pages = readdirSync(join(root, "docs")).filter((name) => name !== "pictures");

@@ -1,5 +1,5 @@
 /** Amounts on the command line: money, tokens, time. */
-import { durationMs } from "../lib/span.ts";
+import { durationMs } from "../lib/time/span.ts";
 import { type Args, textFlag } from "./args.ts";
 import { invalid } from "./screen/errors.ts";
 

@@ -2,7 +2,7 @@
 import type { Budget, BudgetWindow } from "../abi/budget.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import type { BudgetPolicy } from "../kernel/ports/kernel-ports.ts";
-import { spanMs } from "../lib/span.ts";
+import { spanMs } from "../lib/time/span.ts";
 import { microUsd } from "../lib/usd.ts";
 
 /** Nothing stops at it. */

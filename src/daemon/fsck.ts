@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Fault } from "../abi/errors.ts";
 import type { CheckWire } from "../abi/journal/wire.ts";
 import { journalDir, stateDir } from "../lib/paths.ts";
-import { systemClock } from "../lib/system-clock.ts";
+import { systemClock } from "../lib/time/system-clock.ts";
 import { isUnwritable } from "../store/fault.ts";
 import { isRunning, type Lease, readOwner, takeLease } from "../store/lease.ts";
 import { type CheckResult, checkJournal } from "../store/offline/check.ts";

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { closeInherited } from "../dev/host/inherited.ts";
 import { shortHash } from "../lib/short-hash.ts";
-import { SteadyClock } from "../lib/steady-clock.ts";
+import { SteadyClock } from "../lib/time/steady-clock.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";

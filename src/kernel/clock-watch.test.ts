@@ -1,7 +1,7 @@
 /** Ten minutes in which nothing ran, and a wall clock that jumps by years: no process is the worse for it. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { SteadyClock } from "../lib/steady-clock.ts";
 import { FakeMachine } from "../lib/testing/fake-machine.ts";
+import { SteadyClock } from "../lib/time/steady-clock.ts";
 import { type TestKernel, testKernel } from "./testing/test-kernel.ts";
 
 const MINUTE = 60_000;

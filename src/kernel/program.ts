@@ -8,7 +8,7 @@ import type { Reply } from "../abi/llm.ts";
 import type { Begun, ProgramStart } from "../abi/program.ts";
 import type { Sys, Syscalls } from "../abi/sys.ts";
 import { pathOf } from "../consent/plan/plans.ts";
-import { localDay } from "../lib/local-day.ts";
+import { localDay } from "../lib/time/local-day.ts";
 import { type RunSeat, type SessionRunning, sessionRuns } from "../session/program-runs.ts";
 import type { Accounting } from "./account/accounting.ts";
 import { asksAtLimit } from "./account/raise.ts";

@@ -12,7 +12,7 @@ import {
 } from "../abi/device.ts";
 import type { ProcUuid } from "../abi/ids.ts";
 import { canonicalToolName } from "../abi/tool.ts";
-import { systemClock } from "../lib/system-clock.ts";
+import { systemClock } from "../lib/time/system-clock.ts";
 import { CallFile } from "./call-file.ts";
 import { failure } from "./failure.ts";
 import type { ProgressClock } from "./progress.ts";

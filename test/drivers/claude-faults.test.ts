@@ -12,7 +12,7 @@ import type { Sys } from "../../src/abi/sys.ts";
 import { agentProgram } from "../../src/agent/loop.ts";
 import { FakeProcess } from "../../src/agent/testing/fake-process.ts";
 import { HostProcesses } from "../../src/dev/host/exec.ts";
-import { systemClock } from "../../src/lib/system-clock.ts";
+import { systemClock } from "../../src/lib/time/system-clock.ts";
 import { modelDevices } from "../../src/llm/devices/devices.ts";
 import { testAct, testCaller } from "../../src/llm/testing/callers.ts";
 import { blocks, error, type Point, type Reply, text, toolUse } from "../model-server/reply.ts";

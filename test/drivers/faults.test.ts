@@ -15,7 +15,7 @@ import type { Clock } from "../../src/abi/program.ts";
 import type { Sys } from "../../src/abi/sys.ts";
 import { agentProgram } from "../../src/agent/loop.ts";
 import { FakeProcess } from "../../src/agent/testing/fake-process.ts";
-import { systemClock } from "../../src/lib/system-clock.ts";
+import { systemClock } from "../../src/lib/time/system-clock.ts";
 import { modelDevices } from "../../src/llm/devices/devices.ts";
 import { testAct, testCaller } from "../../src/llm/testing/callers.ts";
 import { AWS_KEYS } from "../model-server/bedrock/request.ts";

@@ -5,7 +5,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { systemClock } from "../../src/lib/system-clock.ts";
+import { systemClock } from "../../src/lib/time/system-clock.ts";
 import { contractRequest } from "../../src/llm/contract.ts";
 import { modelDevices } from "../../src/llm/devices/devices.ts";
 import { testAct, testCaller } from "../../src/llm/testing/callers.ts";

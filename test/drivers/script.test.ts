@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asPid, asProcUuid } from "../../src/abi/ids.ts";
-import { systemClock } from "../../src/lib/system-clock.ts";
+import { systemClock } from "../../src/lib/time/system-clock.ts";
 import { driverContract, type RigReply } from "../../src/llm/contract.ts";
 import { Places, ScriptDriver } from "../../src/llm/script/script.ts";
 import { TEXT_STOPS } from "./rig.ts";

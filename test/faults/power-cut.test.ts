@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/lib/system-clock.ts";
+import { systemClock } from "../../src/lib/time/system-clock.ts";
 import { checkJournal } from "../../src/store/offline/check.ts";
 import { Pace } from "../../src/store/offline/pace.ts";
 import { HEAP_FLAGS } from "../../src/wire/client/daemon.ts";

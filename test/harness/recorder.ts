@@ -12,7 +12,7 @@ import type { SpawnOpts } from "../../src/abi/sys.ts";
 import type { boot as Boot } from "../../src/boot/boot.ts";
 import type { Booted } from "../../src/daemon/boot-context.ts";
 import type { JournalRecord } from "../../src/kernel/ports/journal.ts";
-import { systemClock } from "../../src/lib/system-clock.ts";
+import { systemClock } from "../../src/lib/time/system-clock.ts";
 import { type Lease, takeLease } from "../../src/store/lease.ts";
 import type { Reply } from "../model-server/reply.ts";
 import { type ModelServer, startModelServer } from "../model-server/server.ts";

@@ -3,7 +3,7 @@
  * two keys together may be is in compose-check.ts. The schema that is published for editors comes from here.
  */
 import * as z from "zod";
-import { MAX_TIMER_MS } from "../../lib/max-timer.ts";
+import { MAX_TIMER_MS } from "../../lib/time/max-timer.ts";
 import { PERMISSION_MODES } from "../process.ts";
 import { DEFAULT_BACKOFF, DEFAULT_INTENSITY } from "../supervise.ts";
 import type { DependsCondition } from "./compose.ts";

@@ -1,6 +1,6 @@
 /** The keys of settings.json that are used. Unknown keys are preserved and ignored. */
 import * as z from "zod";
-import { spanMs } from "../../lib/span.ts";
+import { spanMs } from "../../lib/time/span.ts";
 import { CREDENTIAL_DRIVERS } from "../credentials.ts";
 import { EFFORTS } from "../llm.ts";
 import { DeviceSetting } from "./devices.ts";

@@ -22,7 +22,7 @@ import { RequestError } from "@agentclientprotocol/sdk";
 import { Fault } from "../../abi/errors.ts";
 import { isEffort } from "../../abi/llm.ts";
 import { findPermissionMode } from "../../abi/process.ts";
-import { SteadyClock } from "../../lib/steady-clock.ts";
+import { SteadyClock } from "../../lib/time/steady-clock.ts";
 import { ChatClient } from "../chat/client.ts";
 import type { Host } from "../host/host.ts";
 import { invalid } from "../screen/errors.ts";

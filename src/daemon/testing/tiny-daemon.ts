@@ -3,7 +3,7 @@
  * environment.
  */
 import { journalDir } from "../../lib/paths.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { takeLease } from "../../store/lease.ts";
 import { FakeKernel } from "../../wire/server/testing/fake-kernel.ts";
 import { runDaemon } from "../run.ts";

@@ -6,7 +6,7 @@ import type { ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { isWithin } from "../../lib/path.ts";
 import { isExecutable } from "../../lib/program-file.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { cancelled, driverError, errnoOf } from "../driver-error.ts";
 import { pathDirectories } from "../program.ts";
 import { LongLines } from "./long-lines.ts";

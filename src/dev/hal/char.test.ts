@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { ReadStream } from "node:tty";
 import { expect, it, onTestFinished } from "vitest";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { tempFolder } from "../testing.ts";
 import { charDriver, serialDriver } from "./char.ts";
 

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import { childrenOf, findProcess, listPids, readEnviron } from "./procfs.ts";

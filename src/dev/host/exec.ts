@@ -9,7 +9,7 @@ import type { DriverError } from "../../abi/errors.ts";
 import type { Clock } from "../../abi/program.ts";
 import type { SandboxState } from "../../abi/sandbox.ts";
 import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
 import { findProgram, isDirectory } from "../program.ts";
 import { Ahead } from "./ahead.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Device, O_RDONLY, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { codeOf } from "../../abi/errors.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { deviceContract } from "../contract.ts";
 import { actOf, ask, askJson, callerIn, openAndRead, readAll, until } from "../testing.ts";
 import type { PooledTransport } from "./pooled-transport.ts";

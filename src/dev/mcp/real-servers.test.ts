@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type Device, O_RDWR } from "../../abi/device.ts";
 import type { McpConfig } from "../../abi/mcp.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { askJson, callerIn, openAndRead, tempFolder, until } from "../testing.ts";
 import { MCP_LIMITS } from "./limits.ts";
 import type { PooledTransport } from "./pooled-transport.ts";

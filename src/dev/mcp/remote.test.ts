@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { McpConfig } from "../../abi/mcp.ts";
 import { VirtualClock } from "../../kernel/testing/virtual-clock.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { until } from "../testing.ts";
 import { boundedFetch } from "./connection.ts";
 import { MCP_LIMITS } from "./limits.ts";

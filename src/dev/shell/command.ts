@@ -7,7 +7,7 @@ import type { SandboxKind, SandboxProfile } from "../../abi/sandbox.ts";
 import type { ExecChild } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import { isExecutable } from "../../lib/program-file.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { Capture } from "./capture.ts";
 import { commandEnvironment } from "./environment.ts";
 import type { ShellRun } from "./request.ts";

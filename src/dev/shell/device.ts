@@ -13,7 +13,7 @@ import {
   type WritePlan,
 } from "../../abi/device.ts";
 import { ABORTED, linkSignals } from "../../lib/abort.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { Answer, jsonBytes } from "../answer.ts";
 import { cancelled, driverError, type FileOp, throwIfAborted } from "../driver-error.ts";
 import { snapshotFile } from "../snapshot.ts";

@@ -9,7 +9,7 @@ import type { Clock } from "../../abi/program.ts";
 import type { HostExec } from "../../kernel/ports/host.ts";
 import { ABORTED } from "../../lib/abort.ts";
 import type { RedactedBytes } from "../../lib/redact/bytes.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { driverError } from "../driver-error.ts";
 import { OUT_MOUNT, type OutputStore } from "../out/output-store.ts";
 import type { Captured } from "./capture.ts";

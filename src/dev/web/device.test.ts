@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Act, O_RDWR, O_WRONLY } from "../../abi/device.ts";
 import { asCallId } from "../../abi/ids.ts";
 import type { WebAnswer, WebRequest } from "../../abi/ops/web.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { deviceContract } from "../contract.ts";
 import { OutputStore } from "../out/output-store.ts";
 import { callerIn } from "../testing.ts";

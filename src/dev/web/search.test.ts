@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { bingResults, targetUrl } from "./bing-page.ts";
 import { PageCache } from "./cache.ts";
 import { WebSearch } from "./search.ts";

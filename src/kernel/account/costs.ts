@@ -2,7 +2,7 @@
 import type { Charge } from "../../abi/effects.ts";
 import { codeOf, Fault } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
-import { localDay } from "../../lib/local-day.ts";
+import { localDay } from "../../lib/time/local-day.ts";
 import { microUsd } from "../../lib/usd.ts";
 import { recordsOf } from "../facts/records.ts";
 import type { CostKey, CostLine } from "../ports/budgets.ts";

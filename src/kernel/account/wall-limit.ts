@@ -7,7 +7,7 @@
 import { SyscallError } from "../../abi/errors.ts";
 import { EXIT } from "../../abi/process.ts";
 import { ABORTED } from "../../lib/abort.ts";
-import { MAX_TIMER_MS } from "../../lib/max-timer.ts";
+import { MAX_TIMER_MS } from "../../lib/time/max-timer.ts";
 import type { Account } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
 import { useDraft } from "./kept-account.ts";

@@ -1,5 +1,5 @@
 /** A machine whose clocks a test moves: time passes with or without the program (a freeze), or the wall clock jumps. */
-import type { Machine } from "../steady-clock.ts";
+import type { Machine } from "../time/steady-clock.ts";
 
 interface Timer {
   readonly at: number;

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, test, vi } from "vitest";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { checkJournal } from "./check.ts";
 import { Pace } from "./pace.ts";
 import { repairJournal } from "./repair.ts";

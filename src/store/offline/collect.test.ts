@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Journal } from "../../kernel/ports/journal.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { blobPath } from "../journal/blobs.ts";
 import { JournalKeeper } from "./keeper.ts";
 import { anchorsOf, draft, exited, LARGE, openHere, proc, spawned, sql } from "./testing.ts";

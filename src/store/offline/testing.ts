@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { asCallId, asPid, asProcUuid, type ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalDraft, RecordKind } from "../../kernel/ports/journal.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { DirectScribe } from "../journal/testing/direct-scribe.ts";
 import { openClerk } from "../sqlite/open-database.ts";
 import { type JournalOptions, openJournal } from "../sqlite/open-journal.ts";

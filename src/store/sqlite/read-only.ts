@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { Fault } from "../../abi/errors.ts";
 import type { Journal } from "../../kernel/ports/journal.ts";
-import { systemClock } from "../../lib/system-clock.ts";
+import { systemClock } from "../../lib/time/system-clock.ts";
 import { isUnwritable, JournalFault, toJournalFault } from "../fault.ts";
 import { GroupJournal } from "../journal/group.ts";
 import type { Batch, BatchVerdict, CommitMode } from "../journal/ledger.ts";

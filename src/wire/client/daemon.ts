@@ -9,7 +9,7 @@ import {
   parent,
   stateDir as stateDirOf,
 } from "../../lib/paths.ts";
-import { SteadyClock } from "../../lib/steady-clock.ts";
+import { SteadyClock } from "../../lib/time/steady-clock.ts";
 import { checkPrivateDir, checkSocketPath, homeOf } from "../codec/address.ts";
 import { nextStep } from "../codec/error.ts";
 import {

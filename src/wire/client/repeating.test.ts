@@ -95,7 +95,7 @@ test("a connection to the daemon loads neither cryptography nor the tools of mea
   const parts = ["./daemon.ts", "./repeating.ts"].map((path) => new URL(path, import.meta.url).href);
   const program = `
     for (const part of ${JSON.stringify(parts)}) await import(part);
-    const { SteadyClock } = await import(${JSON.stringify(new URL("../../lib/steady-clock.ts", import.meta.url).href)});
+    const { SteadyClock } = await import(${JSON.stringify(new URL("../../lib/time/steady-clock.ts", import.meta.url).href)});
     new SteadyClock().mono();
     console.log(process.moduleLoadList.filter((name) => /^NativeModule (crypto|perf_hooks|child_process)$/.test(name)).join());`;
   const argv = ["--input-type=module", "--eval", program];

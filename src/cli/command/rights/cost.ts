@@ -1,6 +1,6 @@
 /** `crux cost`: what was spent, and on what. */
 import type { Result } from "../../../abi/methods/methods.ts";
-import { durationMs } from "../../../lib/span.ts";
+import { durationMs } from "../../../lib/time/span.ts";
 import { onePid, textFlag } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import { invalid } from "../../screen/errors.ts";

@@ -2,7 +2,7 @@
 import type { Hold } from "../../../abi/process.ts";
 import type { Clock } from "../../../abi/program.ts";
 import { abortable } from "../../../lib/abort.ts";
-import { MAX_TIMER_MS } from "../../../lib/max-timer.ts";
+import { MAX_TIMER_MS } from "../../../lib/time/max-timer.ts";
 import { Quiescence } from "./quiescence.ts";
 
 /** The reason of a pause. */

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { Fault } from "../../../abi/errors.ts";
 import type { Journal, RecordKind, RowFilter } from "../../../kernel/ports/journal.ts";
-import { systemClock } from "../../../lib/system-clock.ts";
+import { systemClock } from "../../../lib/time/system-clock.ts";
 import type { Blob } from "../body.ts";
 import { chainHash, genesis, type StoredRecord } from "../chain.ts";
 import { GroupJournal } from "../group.ts";

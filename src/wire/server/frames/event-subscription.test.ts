@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { EventLog, EventPlace, KernelEvent } from "../../../kernel/ports/events.ts";
-import { systemClock } from "../../../lib/system-clock.ts";
+import { systemClock } from "../../../lib/time/system-clock.ts";
 import { EventSubscription } from "./event-subscription.ts";
 
 it("goes on behind a page of which every event was compacted", async () => {

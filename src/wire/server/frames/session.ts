@@ -7,7 +7,7 @@ import type { KernelEvent } from "../../../kernel/ports/events.ts";
 import type { IntentClient } from "../../../kernel/ports/intents.ts";
 import type { KernelApi } from "../../../kernel/ports/kernel-api.ts";
 import { ABORTED, abortable } from "../../../lib/abort.ts";
-import { MAX_TIMER_MS } from "../../../lib/max-timer.ts";
+import { MAX_TIMER_MS } from "../../../lib/time/max-timer.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import type { Desk, ServerContext } from "../desk.ts";
 import type { RequestContext } from "../handler.ts";

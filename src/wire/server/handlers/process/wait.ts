@@ -1,7 +1,7 @@
 import { SyscallError } from "../../../../abi/errors.ts";
 import { asPid, PID_KERNEL } from "../../../../abi/ids.ts";
 import { ABORTED, linkSignals } from "../../../../lib/abort.ts";
-import { MAX_TIMER_MS } from "../../../../lib/max-timer.ts";
+import { MAX_TIMER_MS } from "../../../../lib/time/max-timer.ts";
 import { usdOf } from "../../../../lib/usd.ts";
 import type { Handler } from "../../handler.ts";
 

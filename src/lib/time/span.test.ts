@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { microUsd, shownUsd } from "../usd.ts";
 import { durationMs, spanMs } from "./span.ts";
-import { microUsd, shownUsd } from "./usd.ts";
 
 test("durationMs() adds up what is written, and takes nothing else", () => {
   expect(["90s", "10m", "1h30m", "7d", "0s"].map(durationMs)).toEqual([

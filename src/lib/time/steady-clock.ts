@@ -6,7 +6,7 @@
  * How a gap is found: while there is a watcher, by a tick once a second; otherwise by a sleep that ends late. A process
  * without a watcher that sleeps for an hour therefore counts the time it was frozen within that hour.
  */
-import { abortable } from "./abort.ts";
+import { abortable } from "../abort.ts";
 import { MAX_TIMER_MS } from "./max-timer.ts";
 
 /** The platform's clocks and timers; a test passes its own. */

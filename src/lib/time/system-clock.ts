@@ -1,5 +1,5 @@
 /** The machine's clocks, as a program receives them (abi/program.ts). Tests use a clock that stands still. */
-import { abortable } from "./abort.ts";
+import { abortable } from "../abort.ts";
 
 export const systemClock = {
   /** Wall clock, milliseconds since the epoch. */

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
+import { FakeMachine } from "../testing/fake-machine.ts";
 import { type Gap, SteadyClock } from "./steady-clock.ts";
-import { FakeMachine } from "./testing/fake-machine.ts";
 
 const MINUTE = 60_000;
 const YEAR = 365 * 24 * 3_600_000;
