@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ProcessEvent } from "../../abi/events.ts";
 import type { Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
-import { asksFacet } from "../../kernel/process/asks-facet.ts";
+import { asksFacet } from "../../kernel/process/facets/asks-facet.ts";
 import { MessageDevice } from "../../kernel/testing/fake-devices.ts";
 import { askWith } from "../../kernel/testing/scripted-permit.ts";
 import { bytes, testKernel } from "../../kernel/testing/test-kernel.ts";

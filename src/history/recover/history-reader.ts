@@ -15,9 +15,9 @@ import type { Ref } from "../../kernel/facts/refs.ts";
 import { mailFacet } from "../../kernel/ipc/facets.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
 import type { Journal, JournalRecord } from "../../kernel/ports/journal.ts";
+import { progressFacet } from "../../kernel/process/facets/progress-facet.ts";
 import { intentMessage, type SpawnedBody } from "../../kernel/process/kept-state.ts";
 import { keptFacet } from "../../kernel/process/kept-values.ts";
-import { progressFacet } from "../../kernel/process/progress-facet.ts";
 import { type SeenBody, seenFacet } from "../../kernel/process/seen-file-set.ts";
 import { History } from "./history.ts";
 

@@ -9,7 +9,7 @@ import { packRefs, unpackRefs } from "../../kernel/facts/refs.ts";
 import { groupsFacet, mailFacet } from "../../kernel/ipc/facets.ts";
 import { logFacet } from "../../kernel/log/facet.ts";
 import type { JournalDraft, JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
-import { ranMs, runTimeFacet } from "../../kernel/process/run-time-facet.ts";
+import { ranMs, runTimeFacet } from "../../kernel/process/facets/run-time-facet.ts";
 import { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import { History } from "./history.ts";
 import { readContents, readHistory, readLines, readMail } from "./history-reader.ts";

@@ -22,10 +22,10 @@ import {
   type RecordOwner,
 } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
+import { runTimeFacet } from "../../kernel/process/facets/run-time-facet.ts";
 import type { KeptState, SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
 import { rightsOf } from "../../kernel/process/rights/kept-rights.ts";
-import { runTimeFacet } from "../../kernel/process/run-time-facet.ts";
 import { type Running, runProgram } from "../../kernel/process/spawn/run.ts";
 import { goneWorktree } from "../../kernel/process/tree/worktree.ts";
 import { Semaphore } from "../../lib/semaphore.ts";

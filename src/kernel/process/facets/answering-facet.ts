@@ -1,6 +1,6 @@
 /** The model that answered a process last, as its server names it; "" before its first answer. */
-import type { Charge } from "../../abi/effects.ts";
-import { plainFacet, type RecordBody } from "../facts/facet.ts";
+import type { Charge } from "../../../abi/effects.ts";
+import { plainFacet, type RecordBody } from "../../facts/facet.ts";
 
 export const answeringFacet = plainFacet("answering", {
   init: "",

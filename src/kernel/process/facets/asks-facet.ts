@@ -1,5 +1,5 @@
 /** The open questions of a process. */
-import type { Facet } from "../facts/facet.ts";
+import type { Facet } from "../../facts/facet.ts";
 
 /** Digests of unanswered questions, by id. */
 export const asksFacet: Facet<Map<string, string>> = {

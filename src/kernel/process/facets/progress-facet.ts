@@ -1,8 +1,8 @@
 /** The progress of a process's program: its last checkpoint and what followed it. */
-import type { Probed } from "../../abi/program.ts";
-import type { Facet } from "../facts/facet.ts";
-import { isLoading, isModelCall, isProbed } from "../facts/intents.ts";
-import type { Ref } from "../facts/refs.ts";
+import type { Probed } from "../../../abi/program.ts";
+import type { Facet } from "../../facts/facet.ts";
+import { isLoading, isModelCall, isProbed } from "../../facts/intents.ts";
+import type { Ref } from "../../facts/refs.ts";
 
 /**
  * A part added to the checkpoint, an effect that began, or the outcome of an effect as found by a later daemon

@@ -1,5 +1,5 @@
 /** How long a process ran, without pauses and time between daemons. Wall clock, ms: accurate enough for a deadline. */
-import type { Facet } from "../facts/facet.ts";
+import type { Facet } from "../../facts/facet.ts";
 
 interface RunTime {
   readonly beforeMs: number;
