@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { BootContext } from "../daemon/boot-context.ts";
 import type { Configuration } from "../daemon/configuration.ts";
 import { HostProcesses } from "../dev/host/exec.ts";
-import { Peers } from "../dev/host/peer.ts";
+import { Peers } from "../dev/host/peer/peer.ts";
 import { commandEnvironment } from "../dev/shell/environment.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import { passesEnv } from "../permit/judge/pass-env.ts";

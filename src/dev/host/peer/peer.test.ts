@@ -6,8 +6,8 @@ import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hasProcfs } from "../procfs.ts";
 import { type HostPeer, Peers } from "./peer.ts";
-import { hasProcfs } from "./procfs.ts";
 
 const CONNECT =
   "const s = require('node:net').connect(process.argv[1]); s.on('data', () => {}); s.on('error', () => {});";

@@ -4,8 +4,9 @@
  * that bubblewrap started. Without bubblewrap a program may leave its line of descent; then the mark in the
  * environment it was started with shows that it is ours, though not whose.
  */
+
+import { findProcess, hasProcfs, readEnviron } from "../procfs.ts";
 import { findReadPeer, type PeerCredentials, type ReadPeer } from "./peer-credentials.ts";
-import { findProcess, hasProcfs, readEnviron } from "./procfs.ts";
 
 export type HostPeer =
   | { readonly kind: "own"; readonly uid: number }
