@@ -2,7 +2,7 @@
 import { O_RDONLY } from "../abi/device.ts";
 import { codeOf } from "../abi/errors.ts";
 import type { CtxId } from "../abi/ids.ts";
-import type { JobView } from "../abi/jobs.ts";
+import type { JobView } from "../abi/ops/jobs.ts";
 import type { Sys } from "../abi/sys.ts";
 
 const READ_BYTES = 1_048_576;

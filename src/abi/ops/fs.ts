@@ -1,6 +1,6 @@
 import type { HostStat } from "../device.ts";
-import type { JobRecord } from "../jobs.ts";
 import type { CommandProgress } from "../tool.ts";
+import type { JobRecord } from "./jobs.ts";
 
 /**
  * The requests of /dev/fs opened O_RDWR at `/dev/fs/<absolute host path>` (or `/dev/fs/./<path below cwd>`): write one

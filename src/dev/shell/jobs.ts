@@ -6,7 +6,7 @@
 import { open } from "node:fs/promises";
 import type { Caller, KeptValues } from "../../abi/device.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
-import { findJobs, type JobRecord, jobName } from "../../abi/jobs.ts";
+import { findJobs, type JobRecord, jobName } from "../../abi/ops/jobs.ts";
 import type { JobDesk } from "../../kernel/ports/jobs.ts";
 import { abortable } from "../../lib/abort.ts";
 import { driverError } from "../driver-error.ts";

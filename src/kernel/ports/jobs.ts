@@ -1,6 +1,6 @@
 /** Commands in the background of processes: dev/shell runs them, the kernel shows them. */
 import type { ProcUuid } from "../../abi/ids.ts";
-import type { JobRecord } from "../../abi/jobs.ts";
+import type { JobRecord } from "../../abi/ops/jobs.ts";
 
 export interface JobDesk {
   /** The running jobs of a process: bytes printed so far, by id. */

@@ -1,9 +1,9 @@
 /** The content of /proc: the kernel gives copies, the device presents them as files. */
 import type { ContextStat, ViewState } from "../../abi/context.ts";
 import type { Fd, Pid } from "../../abi/ids.ts";
-import type { JobView } from "../../abi/jobs.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { LaneQueue, SchedView } from "../../abi/lanes.ts";
+import type { JobView } from "../../abi/ops/jobs.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";

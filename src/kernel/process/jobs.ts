@@ -2,7 +2,7 @@
 
 import { SyscallError } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
-import { findJobs, type JobRecord, type JobView } from "../../abi/jobs.ts";
+import { findJobs, type JobRecord, type JobView } from "../../abi/ops/jobs.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import { keptOf } from "./kept-values.ts";
 import type { Process } from "./process.ts";

@@ -1,7 +1,7 @@
 /** Background commands of processes: their owners and their output. */
 import { asPid } from "../../../abi/ids.ts";
-import type { JobView } from "../../../abi/jobs.ts";
 import type { WireJob } from "../../../abi/methods/job.ts";
+import type { JobView } from "../../../abi/ops/jobs.ts";
 import type { WireStreamLine } from "../../../abi/wire.ts";
 import { encodeLine } from "../../codec/ndjson.ts";
 import type { Handler } from "../handler.ts";

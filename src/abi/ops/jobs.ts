@@ -1,5 +1,5 @@
 /** Jobs: commands that run in the background of a process, as stored and as shown. */
-import type { Pid } from "./ids.ts";
+import type { Pid } from "../ids.ts";
 
 /** `lost`: Crux stopped while it ran. */
 type JobState = "running" | "exited" | "killed" | "lost";
