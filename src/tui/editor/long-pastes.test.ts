@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { PROTOCOL } from "../abi/wire.ts";
-import { en } from "../cli/screen/words/en.ts";
-import { BLANK, type Buffer, insert, paste, withText } from "./editor/buffer.ts";
+import { PROTOCOL } from "../../abi/wire.ts";
+import { en } from "../../cli/screen/words/en.ts";
+import { BLANK, type Buffer, insert, paste, withText } from "./buffer.ts";
 import { sendable } from "./long-pastes.ts";
 
 function sent(buffer: Buffer) {

@@ -5,9 +5,9 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PROTOCOL } from "../abi/wire.ts";
-import type { Phrases } from "../cli/screen/words/en.ts";
-import { type Buffer, sentText } from "./editor/buffer.ts";
+import { PROTOCOL } from "../../abi/wire.ts";
+import type { Phrases } from "../../cli/screen/words/en.ts";
+import { type Buffer, sentText } from "./buffer.ts";
 
 interface Sending {
   readonly editing: { readonly buffer: Buffer };
