@@ -9,9 +9,8 @@ import { SteadyClock } from "../lib/time/steady-clock.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
-import { releaseFreeMemory } from "./free-memory.ts";
-import { limitHeapGrowth } from "./heap-growth.ts";
 import { thisProcess } from "./host.ts";
+import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {

@@ -1,5 +1,7 @@
+import { EventEmitter } from "node:events";
+import { cachedDataVersionTag } from "node:v8";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { releaseFreeMemory } from "./free-memory.ts";
+import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
 
 const MB = 1024 * 1024;
 
@@ -29,4 +31,19 @@ test("releaseFreeMemory() asks when memory has grown, and again only when it gro
   bytes = 114 * MB;
   vi.advanceTimersByTime(60_000);
   expect(release).toHaveBeenCalledTimes(2);
+});
+
+test("limitHeapGrowth() takes effect after the start, and compiled code is loaded and kept without it", () => {
+  const exiting = new EventEmitter();
+  try {
+    const usual = cachedDataVersionTag();
+    limitHeapGrowth(exiting);
+    expect(cachedDataVersionTag()).toBe(usual);
+    vi.advanceTimersByTime(60_000);
+    expect(cachedDataVersionTag()).not.toBe(usual);
+    exiting.emit("exit");
+    expect(cachedDataVersionTag()).toBe(usual);
+  } finally {
+    exiting.emit("exit");
+  }
 });
