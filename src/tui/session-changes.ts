@@ -3,8 +3,8 @@ import { codeOf } from "../abi/errors.ts";
 import { EFFORTS, isEffort } from "../abi/llm.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
-import { diffLines, WAY_BACK } from "./diff.ts";
 import { type Choosing, chooseLanguage, chooseTheme } from "./preferences.ts";
+import { diffLines, WAY_BACK } from "./text/diff.ts";
 
 interface Changing {
   readonly client: ChatClient;

@@ -1,9 +1,9 @@
 /** `/diff`: the files that the tools of the session have changed since it began, read from the way back to there. */
-import type { Result } from "../abi/methods/methods.ts";
-import { safeLine } from "../cli/screen/text/safe-text.ts";
-import { shownPath } from "../cli/screen/text/shown-path.ts";
-import { padToWidth, widthOf } from "../cli/screen/text/width.ts";
-import type { Phrases } from "../cli/screen/words/en.ts";
+import type { Result } from "../../abi/methods/methods.ts";
+import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import { shownPath } from "../../cli/screen/text/shown-path.ts";
+import { padToWidth, widthOf } from "../../cli/screen/text/width.ts";
+import type { Phrases } from "../../cli/screen/words/en.ts";
 
 type Back = Result<"process.rewind">;
 

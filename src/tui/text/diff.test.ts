@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { en } from "../cli/screen/words/en.ts";
+import { en } from "../../cli/screen/words/en.ts";
 import { diffLines } from "./diff.ts";
 
 const NOTHING = {
