@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { Fault } from "../../../abi/errors.ts";
 import { FRAME, IPC, type IpcEvent, type IpcResponse, PACKET } from "../../../abi/ipc.ts";
 import type { MethodName } from "../../../abi/methods/methods.ts";
+import type { WireStreamLine } from "../../../abi/wire.ts";
 import { FrameDecoder, type Framed } from "../../codec/frame.ts";
 import { packFrame } from "../../codec/msgpack.ts";
 import { PackError, unpack } from "../../codec/unpack.ts";
@@ -16,7 +17,6 @@ import { type Envelope, failed, faultOf, parseEnvelope, RequestIds } from "./env
 import { FrameWriter } from "./frame-writer.ts";
 import { callMethod } from "./methods.ts";
 import { FrameSession } from "./session.ts";
-import { eventOf } from "./text-events.ts";
 
 interface Around {
   readonly desk: Desk;
@@ -300,4 +300,16 @@ function idIn(framed: Framed): string {
   } catch {
     return "";
   }
+}
+
+/**
+ * A line that follows the answer to a stream method of the text wire, as an event of the binary wire: `agent.step` and so on for
+ * what a run reports; for other streams the type of the line.
+ */
+function eventOf(line: string): Pick<IpcEvent, "event" | "pid" | "data"> {
+  const { type, payload } = JSON.parse(line) as WireStreamLine;
+  const data = (payload ?? {}) as { readonly pid?: number; readonly event?: string };
+  const isOfRun = type === "progress" || type === "complete" || type === "error";
+  const event = isOfRun ? `agent.${data.event ?? type}` : type;
+  return { event, ...(data.pid === undefined ? {} : { pid: data.pid }), data };
 }
