@@ -36,7 +36,7 @@ function answerOf(request: ModelRequest) {
     "browse-it": inTurn(
       toolUse({ name: "fetch", input: { url: page } }),
       toSend(receiver, "hello, editor"),
-      text("Browsed."),
+      wait,
     ),
     "outside-it": inTurn(toSend(receiver, "hello, editor"), text("Tried.")),
   };
@@ -174,7 +174,6 @@ it("a service that has read a page is refused as before, and where you allow it 
   server.requests.length = 0;
   await compose("up", "-d");
   expect(await heard("edit-it", HELLO)).toMatch(HELLO);
-  // one that has ended is started anew, and hears of it again
   const labels = async () => (await crux("label", String(await pidOf("editor")))).stdout;
   expect(await settled(labels, (all) => all.includes(page))).toContain(page);
 });
