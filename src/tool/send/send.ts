@@ -128,7 +128,8 @@ async function inGroups(
 }
 
 function ambiguous(to: string, members: readonly Member[]): Error {
-  const names = members.map((member) => `${memberName(member)} (pid ${member.pid})`).join(", ");
+  const inOrder = members.toSorted((a, b) => a.replica - b.replica);
+  const names = inOrder.map((member) => `${memberName(member)} (pid ${member.pid})`).join(", ");
   return failure(
     "INVALID",
     `${to} names ${members.length} members of the project: ${names}`,
