@@ -390,6 +390,8 @@ console.log(JSON.stringify({ args: process.argv.slice(2), cwd: process.cwd(), se
     expect(await run("console.log('2026-01-01T00:00:00.000Z error daemon: no'); process.exit(1)")).toBe("no");
     expect(await run("process.exit(3)")).toBe("exit code 3");
     expect(await run("process.kill(process.pid, 'SIGKILL')")).toBeUndefined();
+    const gone = `(await import("node:fs")).rmSync(${JSON.stringify(fixture.stateDir)}, { recursive: true, force: true });`;
+    expect(await run(`${gone} process.exit(3)`)).toBe("exit code 3");
   });
 
   it.skipIf(spawnSync("bwrap", ["--dev-bind", "/", "/", "--tmpfs", "/tmp", "true"]).status !== 0)(

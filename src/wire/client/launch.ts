@@ -89,8 +89,13 @@ function lastWords(path: string, logged: number, code: number): Error {
 const LOG_HEAD = /^\d{4}-\S+Z \w+ daemon: /;
 
 function isFull(path: string): boolean {
-  const { bavail, bsize } = statfsSync(parent(path));
-  return bavail * bsize < PAGE_BYTES;
+  try {
+    const { bavail, bsize } = statfsSync(parent(path));
+    return bavail * bsize < PAGE_BYTES;
+  } catch {
+    // the folder has gone meanwhile
+    return false;
+  }
 }
 
 function logSize(path: string): number {
