@@ -213,7 +213,7 @@ describe("what a session works with", () => {
   test("is not changed while it works, or while another client is in it: CONFLICT, and nothing else happens", async () => {
     const { t, begun, pid } = await aSession();
     const watched = t.kernel.attach(pid, { interactive: false });
-    const change = () => t.kernel.sessions.change(pid, { dirs: ["/other"] });
+    const change = () => t.kernel.sessions.change(pid, { dirs: ["/other"], systemPrompt: "be brief" });
     await expect(change()).rejects.toMatchObject({ code: "CONFLICT" });
     watched.close();
     await t.init.send(pid, bytes("work"));
@@ -222,6 +222,28 @@ describe("what a session works with", () => {
     await t.kernel.sessions.change(pid, { dirs: ["/home/test"], servers: [server("both")] });
     await expect(change()).rejects.toMatchObject({ code: "CONFLICT" });
     expect([begun.length, t.proc(pid).roots]).toEqual([1, ["/home/test"]]);
+    await t.init.kill(pid, SIGNALS.SIGKILL);
+  });
+
+  test("gets folders while it works, each beside the others, and has them under a later daemon and in a fork", async () => {
+    const { t, begun, pid } = await aSession();
+    await t.init.send(pid, bytes("work"));
+    await settle();
+    const add = (dir: string) => t.kernel.sessions.change(pid, { dirs: [dir] });
+    await Promise.all([add("/other"), add("/third"), add("/other")]);
+    const all = ["/home/test", "/other", "/third"];
+    expect([begun.length, t.proc(pid).roots, await t.kernel.sessions.ground(pid)]).toMatchObject([
+      1,
+      all,
+      { dirs: all },
+    ]);
+    await t.journal.sync();
+    const next = daemonOn(t.journal);
+    await next.t.kernel.recover();
+    await next.t.kernel.sessions.awake(pid);
+    await settle();
+    expect(next.t.proc(pid).roots).toEqual(all);
+    await next.t.init.kill(pid, SIGNALS.SIGKILL);
     await t.init.kill(pid, SIGNALS.SIGKILL);
   });
 });

@@ -8,7 +8,7 @@ import { codeOf, Fault } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { McpServer } from "../abi/mcp.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
-import { givenTo, isChanged } from "../history/recover/session-change.ts";
+import { changed, checkFolders, givenTo, isChanged } from "../history/recover/session-change.ts";
 import { isWaking, resumeWith, type Waking, wake } from "../history/recover/wake.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
@@ -28,6 +28,7 @@ import { isInWant, lendEnv } from "../kernel/process/lending.ts";
 import { recalled } from "../kernel/process/past.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
+import { Serial } from "../lib/serial.ts";
 import { pageOf } from "./history-page.ts";
 import { firstWords } from "./title.ts";
 
@@ -46,6 +47,8 @@ const TRIES = 3;
 
 export class SessionTable implements Sessions {
   readonly #core: () => Keeping;
+  /** Each change begins with what the one before it has recorded. */
+  readonly #widening = new Serial();
 
   constructor(core: () => Keeping) {
     this.#core = core;
@@ -117,13 +120,18 @@ export class SessionTable implements Sessions {
         code: "INVALID",
         message: `a system prompt has at most ${LIMITS.messageChars} characters`,
       });
-    const { isSession, exit, title } = await this.#require(pid);
+    const { isSession, exit, title, cwd } = await this.#require(pid);
     const found = core.table.get(pid);
     if (found?.life.isHere === true) {
       await recalled(found);
       if (env !== undefined) await lend(core, found, env);
       if (!isChanged(core, found, change)) return;
-      if (!core.restNow(found)) throw inUse(pid);
+    }
+    checkFolders(core, { pid, cwd }, change.dirs ?? []);
+    if (found?.life.isHere === true && !core.restNow(found)) {
+      const { dirs = [], ...rest } = change;
+      if (isChanged(core, found, rest)) throw inUse(pid);
+      return this.#widening.run(() => letInto(core, found, dirs));
     }
     await untilGone(found);
     if (core.table.get(pid) !== undefined || isWaking(core, pid)) throw inUse(pid);
@@ -279,6 +287,16 @@ function titleOf(text: string): string {
       ? "the title is empty"
       : `a title has at most ${LIMITS.titleChars} characters, not ${title.length}`;
   throw new Fault({ code: "INVALID", message });
+}
+
+/** Folders alone are added to a session that works: from its next call on, and for the children that it starts then. */
+async function letInto({ ports }: Keeping, proc: Process, dirs: readonly string[]): Promise<void> {
+  const { pid, seed, life } = proc;
+  const record = (await ports.journal.ofKind(seed.uuid, "process.state")).at(-1);
+  if (record === undefined || !life.isHere) throw inUse(pid);
+  const body = changed({ ports }, keptState(record), { dirs });
+  await ports.journal.append([{ proc: seed.uuid, pid, kind: "process.state", v: 2, body }]);
+  proc.addRoots(dirs.map(ports.realPath));
 }
 
 function inUse(pid: Pid): Fault {

@@ -74,7 +74,9 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
     errors: {
       ...ON_RECORD,
       INVALID: "An entry is no MCP server, or the prompt is too long.",
-      CONFLICT: "The session works, or another client is in it; or it cannot be brought back.",
+      CONFLICT:
+        "The session works, or another client is in it, and more than folders is to change; or it cannot be brought back.",
+      PERMISSION: "A rule denies the folder, or it is a protected place.",
       UNAVAILABLE: "The journal cannot record it now.",
     },
     params: { pid: 3, dirs: ["/home/ana/docs"] },

@@ -81,7 +81,7 @@ export const SESSION_METHODS = {
     })
       .extend({ pid })
       .describe(
-        "As in spawn. `dirs` and `mcp_servers` come beside those that it has; `instructions` and `system_prompt` in place of both; of the tools that it has, `tools` are the ones that stay.",
+        "As in spawn. `dirs` and `mcp_servers` come beside those that it has; `instructions` and `system_prompt` in place of both; of the tools that it has, `tools` are the ones that stay. `dirs` alone are added while it works, too: for its next call, and for agents that it starts from then on.",
       ),
     result: z.strictObject(ground),
   },

@@ -184,7 +184,7 @@ function spawnedDraft(
 }
 
 function stateDraft(core: Forking, { own, origin, request }: Making, kept: KeptState): JournalDraft {
-  const live = core.table.get(origin.pid)?.seed.roots;
+  const live = core.table.get(origin.pid)?.givenRoots;
   const body: KeptState = {
     ...kept,
     roots: live === undefined ? kept.roots : kept.roots.filter((root) => live.includes(root)),

@@ -1,10 +1,11 @@
 /** What a session works with is changed while it comes back: its next life has it from the start, and so have later ones. */
 import { isDeepStrictEqual } from "node:util";
+import { Fault } from "../../abi/errors.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import type { Rights } from "../../abi/rights.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
 import type { ContextSpaces } from "../../kernel/context/spaces.ts";
-import type { JournalDraft } from "../../kernel/ports/journal.ts";
+import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { SessionChange } from "../../kernel/ports/sessions.ts";
 import { type KeptState, keptServer } from "../../kernel/process/kept-state.ts";
@@ -62,6 +63,27 @@ export function setPrompt(core: Prompting, proc: Process, { systemPrompt }: Sess
   core.contexts.setSystemPrompt(proc.ctxId, text);
   const { pid, seed } = proc;
   return [{ proc: seed.uuid, pid, kind: "ctx.record", v: 1, body: { system_prompt: text, given: true } }];
+}
+
+/** PERMISSION: what a rule denies, and protected places, are not opened by adding them. Others ask as they do elsewhere. */
+export function checkFolders(
+  { ports }: { readonly ports: Pick<KernelPorts, "permitFor" | "realPath"> },
+  { pid, cwd }: Pick<ProcessRow, "pid" | "cwd">,
+  dirs: readonly string[],
+): void {
+  for (const path of dirs) {
+    const real = ports.realPath(path);
+    const subject = { pid, mode: "default", cwd, roots: [real], allowedDevices: null, grants: [] } as const;
+    const inside = `${real === "/" ? "" : real}/new`;
+    const effects = [
+      { kind: "read", path, real },
+      { kind: "write", path: inside, real: inside, change: "create" },
+    ] as const;
+    const decision = ports.permitFor(cwd).decide(subject, { tool: "write", effects });
+    const isClosed = decision.reason.kind === "protected" || decision.reason.kind === "error";
+    if (decision.behavior !== "allow" && (decision.behavior === "deny" || isClosed))
+      throw new Fault({ code: "PERMISSION", message: `${path} is not opened: ${decision.reason.detail}` });
+  }
 }
 
 /** It works with all of that already: nothing is to be done, whatever it does at the moment. */

@@ -76,6 +76,7 @@ export class Process {
   #mailbox: Mailbox | null = null;
   #threads: ThreadSet | null = null;
   #mounts: Set<string> | null = null;
+  #added: readonly string[] | null = null;
   #ppid: Pid;
   #awaiting = 0;
   #steps = 0;
@@ -117,10 +118,21 @@ export class Process {
   /** Directories that it works in, cwd first. */
   get roots(): readonly string[] {
     const worktree = this.facts.of(enteredFacet);
-    const { roots } = this.seed;
+    const roots = this.givenRoots;
     return worktree === null
       ? roots
       : [worktree.path, ...roots.filter((dir) => !isWithin(worktree.main, dir))];
+  }
+
+  /** Those of its spawn, and what the user has added since; in a worktree that it has entered they are not all open. */
+  get givenRoots(): readonly string[] {
+    return this.#added === null ? this.seed.roots : [...this.seed.roots, ...this.#added];
+  }
+
+  /** Real paths, recorded already. Those below it that are running keep what they have. */
+  addRoots(dirs: readonly string[]): void {
+    const roots = this.givenRoots;
+    this.#added = [...(this.#added ?? []), ...dirs.filter((dir) => !roots.includes(dir))];
   }
 
   get mode(): PermissionMode {
