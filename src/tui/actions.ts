@@ -243,16 +243,13 @@ export class Actions {
     if (name === "now") return void this.#now(text);
     if (name === "copy") return copyAnswer(app, Number(text || "1"));
     if (name === "keys") return this.output("/keys", app.keys.text(app.words.act.ownKeys));
-    const change = CHANGES[name];
+    if (name === "reload") return this.#reload();
+    if (name === "permissions") await this.#run(["grants", String(app.pid)], "/permissions");
+    const change = CHANGES[name === "permissions" ? "add-dir" : name];
     if (change !== undefined) return change(app, text);
     if (name === "vim") {
       app.vim = app.vim === undefined ? VIM : undefined;
       return keepPreference(app, "ui.vim", app.vim !== undefined);
-    }
-    if (name === "rename") {
-      if (text === "") return app.say(words.renameNeeds, "error");
-      await app.client.entitle(app.pid, text);
-      return app.say(words.named(text), "success");
     }
     if (name === "clear") {
       const { before, after } = await app.client.request("context.clear", { pid: app.pid });
@@ -300,6 +297,14 @@ export class Actions {
     return true;
   }
 
+  /** What is read by itself only when the session is opened, or when it is needed. */
+  async #reload(): Promise<void> {
+    const app = this.#app;
+    await app.prefer();
+    await this.#learnSkills();
+    app.say(app.words.act.reloaded(app.skills.length), "success");
+  }
+
   /** Nothing is sent where there is no such skill. */
   async #skill(text: string): Promise<void> {
     const name = /^\/(\S+)/.exec(text)?.[1] ?? "";
@@ -308,12 +313,15 @@ export class Actions {
     // it may be newer than the list, which may not even have come
     if (!isKnown()) await this.#learnSkills();
     if (isKnown()) return this.say(text);
+    const { act, help } = this.#app.words;
+    const instead = Object.hasOwn(help.instead, name) ? help.instead[name] : undefined;
+    if (instead !== undefined) return this.#app.say(act.notHere(name, instead), "error");
     const near = nearOnes(
       name,
       this.#app.skills.map((skill) => skill.name),
     );
     const others = near.map((each) => `/${each}`).join(", ");
-    this.#app.say(this.#app.words.act.noSkill(name, others), "error");
+    this.#app.say(act.noSkill(name, others), "error");
   }
 
   async #mode(mode: PermissionMode | undefined, text: string): Promise<void> {

@@ -14,6 +14,7 @@ async function changed(name: string, text: string, answer: object = {}) {
   const app = {
     client: { request },
     pid: 7,
+    cwd: "/work",
     words: en,
     say: (line: string) => said.push(line),
   };
@@ -42,4 +43,15 @@ test("/diff asks for the way back to the begin, which changes nothing; before an
   });
   const refused = new Fault({ code: "INVALID", message: "nothing was said" });
   expect((await changed("diff", "", refused)).said).toEqual(["no file was changed by tools"]);
+});
+
+test("/add-dir asks for a folder, from the folder of the session on, and tells all; alone it asks for nothing new", async () => {
+  const dirs = ["/work", "/"];
+  expect(await changed("add-dir", "..", { dirs })).toEqual({
+    asked: [["session.change", { pid: 7, dirs: ["/"] }]],
+    said: ["works in /work, /"],
+  });
+  expect((await changed("add-dir", "", { dirs })).asked).toEqual([["session.change", { pid: 7 }]]);
+  const refused = await changed("add-dir", "../no such\x1b[2J", { dirs });
+  expect([refused.asked, refused.said]).toEqual([[], ["no such folder: /no such\\x1b[2J"]]);
 });

@@ -3,6 +3,7 @@ import { codeOf } from "../abi/errors.ts";
 import { EFFORTS, isEffort } from "../abi/llm.ts";
 import type { ChatClient } from "../cli/chat/client.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
+import { addFolder, tellSandbox } from "./ground.ts";
 import { type Choosing, chooseLanguage, chooseTheme } from "./preferences.ts";
 import { diffLines, WAY_BACK } from "./text/diff.ts";
 
@@ -17,11 +18,21 @@ type Change = (app: Changing & Choosing, text: string) => Promise<void>;
 
 /** By the command that changes it. */
 export const CHANGES: Readonly<Record<string, Change | undefined>> = {
+  "add-dir": addFolder,
   diff: tellDiff,
   effort: changeEffort,
   lang: chooseLanguage,
+  rename,
+  sandbox: tellSandbox,
   theme: chooseTheme,
 };
+
+async function rename(app: Changing, title: string): Promise<void> {
+  const { act } = app.words;
+  if (title === "") return app.say(act.renameNeeds, "error");
+  await app.client.entitle(app.pid, title);
+  app.say(act.named(title), "success");
+}
 
 async function tellDiff(app: Changing & Choosing): Promise<void> {
   try {

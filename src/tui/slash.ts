@@ -33,6 +33,10 @@ type Doing =
   | "lang"
   | "effort"
   | "diff"
+  | "add-dir"
+  | "permissions"
+  | "reload"
+  | "sandbox"
   | "vim";
 
 export type ViewName = "transcript" | "resume" | "rewind" | "top";
@@ -58,6 +62,7 @@ const process =
 
 /** What each does; what is said of it stands in the catalogue. */
 const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
+  "add-dir": act("add-dir"),
   agents: run("agents"),
   back: act("back"),
   // of the session all that it waits for, unless one is named
@@ -98,14 +103,16 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
     (/^(?!(?:list|set|show)\b)[^\s-]\S*$/.test(text) ? ofSession("model") : run("model"))(text, pid),
   now: act("now"),
   pause: process("pause", "pause"),
-  permissions: ofSession("grants"),
+  permissions: (text) => (text === "" ? act("permissions")("") : run("grants")(text)),
   pin: ofSession("context", "pin"),
   plan: (text) => ({ kind: "mode", mode: "plan", text }),
   ps: run("ps"),
+  reload: act("reload"),
   rename: act("rename"),
   resume: view("resume"),
   rewind: (text, pid) =>
     text === "" ? view("rewind")("") : ofSession("rewind")(text.replace(/^(?=\d+$)/, "--at "), pid),
+  sandbox: act("sandbox"),
   send: process("send", "send"),
   skills: run("skills"),
   stop: (text) => (text === "" ? act("stop")("") : run("stop")(text)),

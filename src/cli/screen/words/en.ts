@@ -14,6 +14,7 @@ import { retryWords, slotWords, switchWords } from "../../../lib/text/model-word
 import { viewWords } from "../../../lib/text/view-words.ts";
 import { nextStep, printedWire } from "../../../wire/codec/error.ts";
 import { type Language, wordsIn } from "../text/language.ts";
+import { enHelp } from "./en-help.ts";
 
 type BroughtKind = WireBrought["kind"];
 
@@ -180,6 +181,11 @@ export const en = {
       `${before} tokens before, ${after} now; crux context undo takes it back`,
     noSkill: (name: string, others: string) =>
       `no skill or command /${name}; nothing was sent.${others === "" ? "" : ` Near: ${others}.`}`,
+    notHere: (name: string, instead: string) => `/${name} does not exist; nothing was sent. ${instead}`,
+    folders: (paths: string) => `works in ${paths}`,
+    sandbox: (kind: string) => `commands run in a sandbox${kind === "" ? "" : ` (${kind})`}`,
+    noFolder: (path: string) => `no such folder: ${path}`,
+    reloaded: (skills: number) => `read again: ${counted(skills, "skill")}, settings and keys`,
     mode: (mode: string, ceiling: string) => `${mode} mode (may ask for up to ${ceiling})`,
     noneWaits: "no message of yours waits",
     wasRead: "it was read meanwhile, and stays sent",
@@ -379,77 +385,7 @@ export const en = {
   },
 
   /** Keys and commands of /help; commands also below the editor. */
-  help: {
-    keys: [
-      ["enter", "send; while a run is active it waits for the next turn"],
-      ["shift+enter, alt+enter, ctrl+j, \\ enter", "a line break"],
-      ["ctrl+enter, /now", "interrupt and send"],
-      ["↑ on an empty line", "take back what waits, else earlier messages"],
-      ["ctrl+r", "the last earlier message with what you typed; again: the one before"],
-      ["esc", "interrupt; twice on an empty line: go back to a step"],
-      ["ctrl+c · ctrl+d", "clear, twice leave · leave"],
-      ["shift+tab", "the next permission mode"],
-      ["ctrl+o", "the whole transcript, with search"],
-      ["! and a command", "your shell runs it, the model reads its output; esc ends it"],
-      ["ctrl+b", "while it works: its agents into the background, or the one highlighted below"],
-      ["@ and letters of a path", "name a file; tab or enter completes it"],
-      ["ctrl+g", "edit in $EDITOR"],
-      ["ctrl+v", "put in the picture of the clipboard; a pasted path of one, too"],
-      ["↓ on an empty line", "the agents that work for you: enter shows one, x there stops it"],
-      ["ctrl+t · shift+↓", "tasks · processes"],
-    ] as readonly (readonly [key: string, about: string])[],
-    last: "//text sends a message that begins with /; every skill is a command too",
-    commands: {
-      agents: "agent files, and what is wrong with them",
-      back: "take back your last message that has not been read",
-      bg: "agents that it waits for go on in the background",
-      budget: "what this session may spend, and has spent; dollars set it",
-      clear: "an empty view for the model; pins stay",
-      compact: "put a summary in place of what was said",
-      config: "the settings, and where each stands",
-      context: "what the model sees, and what each part costs",
-      continue: "resume a paused process",
-      copy: "copy the last answer, or the n-th last",
-      cost: "what was spent, and on what",
-      diff: "files that this session has changed",
-      doctor: "check this installation",
-      effort: "how much the model thinks, from the next run on",
-      exit: "leave; the session waits",
-      export: "the conversation into a Markdown file, which you may name",
-      "force-snip": "messages, by their numbers, that leave the view",
-      fork: "a new process from here, with the same past",
-      help: "keys and commands",
-      init: "an AGENTS.md and a settings file to begin with",
-      jobs: "commands in the background",
-      keys: "every key by its command, and those of your keys.json",
-      lang: "the language of the terminal: en, zh, or auto",
-      login: "store the key of a model provider",
-      logout: "remove the key of a model provider",
-      mcp: "mounted MCP servers",
-      memory: "notes that agents keep; off or on, for this session",
-      mode: "what the session may do without asking",
-      model: "which model answers; a name changes it from the next step on",
-      now: "interrupt, and send these words at once",
-      pause: "pause a process",
-      permissions: "what you have granted",
-      pin: "keep a message, by its number, or a text in view",
-      plan: "plan mode; with words, plan that",
-      ps: "all processes",
-      rename: "name the session",
-      resume: "another session, from a list or by words of its title",
-      rewind: "go back to a step, with what would change",
-      send: "a message to a process",
-      skills: "skill files, and what is wrong with them",
-      stop: "interrupt the run; with a pid, stop that process",
-      theme: "the colours of the terminal",
-      todo: "the task lists",
-      top: "the processes at work, live; enter opens one",
-      trace: "the transcript with every call in full",
-      trust: "what this folder brings, and what of it you trust",
-      tree: "the processes as a tree",
-      vim: "the keys of vi in the editor, on or off",
-    },
-  },
+  help: enHelp,
 
   /** A conversation in lines. */
   lines: {
