@@ -117,8 +117,9 @@ async function fill(core: Recalling, proc: Process, onHistory: Recall["onHistory
   proc.dial.cap(core.grants.ceiling(proc));
   onHistory?.(proc, history);
   proc.facts.adopt(HELD_LATE, history);
-  const { tokens: _, ...spent } = history.of(spentFacet);
-  proc.used.carryOver(spent);
+  const { tokens: _, microUsd, ...spent } = history.of(spentFacet);
+  // its row has told of it, unless an older program began that row
+  proc.used.carryOver({ ...spent, microUsd: Math.max(0, microUsd - proc.used.microUsd) });
   proc.model.answered(history.of(answeringFacet));
   proc.seed.account.spentAtLeast(proc.used.microUsd);
   const { epoch, toolCalls } = history.of(contextFacet);

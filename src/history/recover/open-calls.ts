@@ -21,7 +21,7 @@ interface Spent {
 export class OpenCalls {
   readonly #records: readonly JournalRecord[];
   readonly #probed: ReadonlyMap<JournalRecord, Probed["outcome"]>;
-  readonly #byProcess = new Map<ProcUuid, number>();
+  readonly #byProcess = new Map<ProcUuid, Amounts>();
   readonly #byLimit = new Map<ProcUuid, Spent>();
   readonly #above: ReadonlyMap<ProcUuid, ProcUuid | undefined>;
   readonly #below = new Map<ProcUuid, Amounts>();
@@ -50,9 +50,9 @@ export class OpenCalls {
     return this.#records.length;
   }
 
-  /** Tokens reserved for calls of this process. */
-  tokensOf(proc: ProcUuid): number {
-    return this.#byProcess.get(proc) ?? 0;
+  /** Amounts reserved for calls of this process. */
+  of(proc: ProcUuid): Amounts {
+    return this.#byProcess.get(proc) ?? NOTHING;
   }
 
   /** Amounts reserved from the account that this process owns. */
@@ -107,7 +107,7 @@ export class OpenCalls {
     if (amounts.tokens === 0) return;
     const { accounts = [] } = spawned;
     this.#all = plus(this.#all, amounts);
-    this.#byProcess.set(proc, this.tokensOf(proc) + amounts.tokens);
+    this.#byProcess.set(proc, plus(this.of(proc), amounts));
     for (const owner of [{ proc, pid }, ...accounts]) {
       const sum = plus(this.ofAccount(owner.proc), amounts);
       this.#byLimit.set(owner.proc, { owner: { proc: owner.proc, pid: owner.pid }, amounts: sum });

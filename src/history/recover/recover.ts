@@ -9,9 +9,10 @@ import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL, type Pid, type ProcUuid } from "../../abi/ids.ts";
 import { EXIT, type Hold, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Probed } from "../../abi/program.ts";
-import { plus } from "../../kernel/account/amounts.ts";
+import { NOTHING, plus } from "../../kernel/account/amounts.ts";
 import { isKept, type KeptAbove, type KeptAccount, useDraft } from "../../kernel/account/kept-account.ts";
 import { recallWindows } from "../../kernel/account/root-account.ts";
+import { recordedInTree } from "../../kernel/account/tree-spent.ts";
 import { endedByFacet } from "../../kernel/ipc/facets.ts";
 import type { GroupRecord, Groups } from "../../kernel/ipc/groups.ts";
 import {
@@ -88,6 +89,8 @@ interface Boot extends Restoring {
   /** Their states without that note. */
   readonly putOff: Map<ProcUuid, Omit<KeptState, "isPutOff">>;
   readonly restoreSupervisor: RestoreSupervisor;
+  /** What trees have spent that have a process in memory. */
+  readonly spent: Map<Pid, Amounts>;
   /** Why a process is lost, where more is known than that. */
   readonly why: Map<ProcUuid, string>;
 }
@@ -110,6 +113,7 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
       const body = boot.putOff.get(uuid);
       return body === undefined ? [] : [{ proc: uuid, pid, kind: "process.state", v: 2, body }];
     },
+    spent: new Map(),
     why: new Map(),
     onHistory: (proc, history) => {
       const [{ recoveredMs }, endedBy] = [history.of(runTimeFacet), history.of(endedByFacet)];
@@ -176,6 +180,7 @@ async function bringBack(core: Recovering, relic: Relic, boot: Boot): Promise<Ba
   const { owner, fate } = relic;
   if (fate === "rests" || fate === "lost") return fate;
   try {
+    await readSpent(core, relic, boot);
     const returned = await (fate === "supervises" ? supervisor : agent)(core, relic, boot);
     return returned === undefined ? "lost" : { ...returned, owner, fate };
   } catch (error) {
@@ -185,10 +190,16 @@ async function bringBack(core: Recovering, relic: Relic, boot: Boot): Promise<Ba
   }
 }
 
+/** Once for each tree, at its root: parents come first. */
+async function readSpent({ ports: { journal } }: Recovering, { owner: { pid } }: Relic, { spent }: Boot) {
+  if (spent.has(pid)) return;
+  for (const [each, amounts] of await recordedInTree(journal, pid)) spent.set(each, amounts);
+}
+
 async function supervisor(core: Recovering, relic: Relic, boot: Boot): Promise<Returned | undefined> {
   const { left, shares, restoreSupervisor } = boot;
   return restoreSupervisor({
-    remains: await remainsOf(core, relic, left),
+    remains: await remainsOf(core, relic, boot),
     spawned: relic.spawned,
     state: left.states.get(relic.owner.proc),
     shares,
@@ -203,7 +214,7 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
   if (kept === null) return undefined;
   const { isPutOff = false, ...plain } = kept;
   if (isPutOff || fate === "put_off") boot.putOff.set(owner.proc, plain);
-  const remains = await remainsOf(core, relic, left);
+  const remains = await remainsOf(core, relic, boot);
   const gone = await goneWorktree(core, remains.rights);
   if (gone !== undefined) {
     boot.why.set(owner.proc, `its worktree is gone: ${gone}`);
@@ -212,7 +223,7 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
   const proc = restoreAgent(core, { ...remains, kept }, boot);
   proc.halt.explain(holdOf(fate));
   // no model has answered or was asked: it was perhaps never admitted; those that had begun do not wait again
-  const spent = (left.rows.get(owner.proc)?.tokensUsed ?? 0) + left.calls.tokensOf(owner.proc);
+  const spent = (left.rows.get(owner.proc)?.tokensUsed ?? 0) + left.calls.of(owner.proc).tokens;
   core.admission.enter(proc, { hasBegun: spent > 0 });
   const notice = noticeOf(fate, owner.pid);
   const words = [notice.message];
@@ -244,7 +255,7 @@ function holdOf(fate: Fate): Exclude<Hold, "disk"> {
 async function remainsOf(
   { ports }: Recovering,
   { spawned: record, owner, fate, row }: Relic,
-  left: Legacy,
+  { left, spent }: Boot,
 ): Promise<Remains> {
   const spawned = record.body as SpawnedBody;
   const { proc } = owner;
@@ -254,11 +265,21 @@ async function remainsOf(
     rights: rightsOf(spawned),
     mail: (left.mail.get(proc) ?? []).map(({ body }) => mailOf(body)),
     groups: (left.groups.get(proc) ?? []).map(({ body }) => body as GroupRecord),
-    tokensUsed: (row?.tokensUsed ?? 0) + left.calls.tokensOf(proc),
+    ...usedBy(row, left.calls.of(proc)),
+    spentInTree: plus(spent.get(owner.pid) ?? NOTHING, left.calls.below(proc)),
     ranMs: row === undefined ? 0 : ranMs(row),
     facts: await readEarly(ports.journal, proc),
     ageMs: ageMs(spawned, row),
     isPaused: fate === "supervises" ? row?.isPaused === true : !RUNS.has(fate),
+  };
+}
+
+/** With what was reserved for its open calls, which counts as spent. */
+function usedBy(row: ProcessRow | undefined, open: Amounts): Pick<Remains, "tokensUsed" | "microUsdUsed"> {
+  const { tokensUsed = 0, microUsdUsed = 0 } = row ?? {};
+  return {
+    tokensUsed: tokensUsed + open.tokens,
+    microUsdUsed: microUsdUsed === null ? null : microUsdUsed + open.microUsd,
   };
 }
 
@@ -299,7 +320,7 @@ function bootRecord(epoch: number, clean: boolean): JournalDraft {
 
 function lostDraft({ left, why }: Boot, { proc, pid }: JournalRecord): JournalDraft {
   const { rows, calls } = left;
-  const tokensUsed = (rows.get(proc)?.tokensUsed ?? 0) + calls.tokensOf(proc);
+  const tokensUsed = (rows.get(proc)?.tokensUsed ?? 0) + calls.of(proc).tokens;
   return {
     proc,
     pid,

@@ -594,6 +594,47 @@ describe("what was spent", () => {
     expect(next.proc(child.pid).seed.account.view()).toEqual({ limit: 500, used: 120, reserved: 0 });
   });
 
+  test("in money is known before a history is read, with what those below had spent that have ended", async () => {
+    const t = testKernel();
+    spending(t);
+    t.model.script.charge = () => ({ tokens: 60, usd: 0.25 });
+    const parent = await t.start();
+    const [child, ended] = [await t.start({ by: parent.sys }), await t.start({ by: parent.sys })];
+    for (const process of [parent, child, ended]) await ask(process);
+    ended.end();
+    await parent.sys.wait(ended.pid);
+    for (const { pid } of [parent, child]) await t.init.kill(pid, PAUSE);
+    const { next } = await afterCrash(t);
+    const paid = (of: TestKernel) =>
+      [parent, child].map(({ pid }) => [
+        of.proc(pid).used.microUsd,
+        of.proc(pid).seed.account.spent.microUsd,
+      ]);
+    expect([next.proc(child.pid).past.isUnread, paid(next)]).toEqual([
+      true,
+      [
+        [250_000, 750_000],
+        [250_000, 250_000],
+      ],
+    ]);
+    const before = paid(next);
+    await goOn(next, child.pid);
+    expect([next.proc(child.pid).past.isUnread, paid(next)]).toEqual([false, before]);
+  });
+
+  test("by its origin is not spent by a fork", async () => {
+    const t = testKernel();
+    spending(t);
+    t.model.script.charge = () => ({ tokens: 60, usd: 0.25 });
+    const origin = await t.start();
+    await ask(origin);
+    await origin.sys.appendMessage(origin.start.ctxId, "assistant", "said");
+    const fork = await t.kernel.forks.fork(origin.pid, {});
+    await wake(t.kernel, fork.pid);
+    const { tokens, microUsd } = t.proc(fork.pid).used;
+    expect([tokens, microUsd]).toEqual([0, 0]);
+  });
+
   test("of the limit of a parent that is lost binds its children together, as before", async () => {
     const t = testKernel();
     spending(t);

@@ -46,6 +46,10 @@ export interface Remains {
   readonly mail: readonly Message[];
   readonly groups: readonly GroupRecord[];
   readonly tokensUsed: number;
+  /** null: not known before its history is read. */
+  readonly microUsdUsed: number | null;
+  /** By it and all below it, as their rows tell. */
+  readonly spentInTree: Amounts;
   /** The run time in ms, as exactly as known. */
   readonly ranMs: number;
   readonly facts: Facts;
@@ -158,7 +162,7 @@ export function leave(core: Rebuilding, proc: Process): void {
 function fill({ groups }: Pick<Rebuilding, "groups">, proc: Process, remains: Remains): void {
   for (const group of remains.groups) groups.restore(proc, group);
   for (const message of remains.mail) proc.ownMailbox().restore(message);
-  proc.used.carryOver({ tokens: remains.tokensUsed });
+  proc.used.carryOver({ tokens: remains.tokensUsed, microUsd: remains.microUsdUsed ?? 0 });
   proc.facts.adopt(HELD_EARLY, remains.facts);
   proc.halt.time.carryOver(remains.ranMs);
 }

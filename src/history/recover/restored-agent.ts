@@ -4,7 +4,6 @@ import type { AgentInfo } from "../../abi/agent.ts";
 import { FORK } from "../../abi/fork.ts";
 import { asPid } from "../../abi/ids.ts";
 import type { McpServer } from "../../abi/mcp.ts";
-import { tokensOnly } from "../../kernel/account/amounts.ts";
 import { limitsAtSpawn } from "../../kernel/account/kept-account.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import { agentOf, type KeptState } from "../../kernel/process/kept-state.ts";
@@ -64,7 +63,7 @@ type Own = OfKind["own"];
 
 function sharedBy(
   core: AgentRestoring,
-  { owner, spawned, kept, tokensUsed, ranMs }: AgentRemains,
+  { owner, spawned, kept, spentInTree, ranMs }: AgentRemains,
   { parent, shares }: { readonly parent: Process | undefined; readonly shares: Shares },
 ): Pick<Own, "account" | "session"> {
   const over = parent?.seed.account ?? shares.above(spawned.accounts);
@@ -73,7 +72,7 @@ function sharedBy(
   const account = shares.account(owner, {
     atSpawn: limitsAtSpawn(spawned),
     above: () => over,
-    spent: tokensOnly(tokensUsed),
+    spent: spentInTree,
     depth: spawned.depth ?? 0,
   });
   account.work.atLeast(account.limits.wallMs === undefined ? 0 : ranMs);

@@ -13,6 +13,7 @@ import {
   readKept,
 } from "../../kernel/account/kept-account.ts";
 import { openAccounts } from "../../kernel/account/open-accounts.ts";
+import { most } from "../../kernel/account/tree-spent.ts";
 import type { Journal, RecordOwner } from "../../kernel/ports/journal.ts";
 import type { SpawnedBody } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
@@ -97,14 +98,6 @@ interface Opening {
   readonly givesAll?: boolean;
 }
 
-function most(a: Amounts, b: Amounts): Amounts {
-  return {
-    tokens: Math.max(a.tokens, b.tokens),
-    microUsd: Math.max(a.microUsd, b.microUsd),
-    steps: Math.max(a.steps, b.steps),
-  };
-}
-
 export class Shares {
   readonly #core: Sharing;
   readonly #limits: Map<ProcUuid, Account>;
@@ -140,7 +133,7 @@ export class Shares {
     const { limits, spent, children, started = [], workedMs, isGranted } = kept;
     const account = new Account(above(), limits, {
       owner: { proc, pid },
-      // without a limit, its own calls may be the only known use
+      // without a limit, what the rows tell may be the only known use
       spent: isLimited(limits) ? spent : most(spent, own),
       children,
       started,

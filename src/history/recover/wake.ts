@@ -10,6 +10,8 @@ import type { Message } from "../../abi/mail.ts";
 import { EXIT, SIGNALS, type Signal } from "../../abi/process.ts";
 import type { Sent } from "../../abi/sys.ts";
 import type { Admission } from "../../kernel/account/admission.ts";
+import { NOTHING } from "../../kernel/account/amounts.ts";
+import { recordedInTree } from "../../kernel/account/tree-spent.ts";
 import { groupsFacet } from "../../kernel/ipc/facets.ts";
 import { draftOf, type Letter, type Letters, numbered } from "../../kernel/ipc/post.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
@@ -274,6 +276,8 @@ async function remainsOf(
     // an ended process has left its groups
     groups: row.exit === null ? [...history.of(groupsFacet).values()] : [],
     tokensUsed: row.tokensUsed,
+    microUsdUsed: row.microUsdUsed,
+    spentInTree: (await recordedInTree(journal, pid)).get(pid) ?? NOTHING,
     ranMs: ranMs(history.of(runTimeFacet)),
     ageMs: ageMs(spawned, row),
     facts: await readEarly(journal, uuid),

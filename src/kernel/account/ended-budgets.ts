@@ -4,11 +4,9 @@ import { PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import { type EndedProcess, type EndSearch, endOfRow } from "../facts/ended.ts";
 import type { BudgetView } from "../ports/budgets.ts";
 import type { ProcessRow } from "../ports/journal.ts";
-import { NOTHING, plus } from "./amounts.ts";
+import { NOTHING } from "./amounts.ts";
 import { type KeptAccount, type LimitsAtSpawn, limitsAtSpawn, readKept } from "./kept-account.ts";
-
-/** The most accounts of one answer; of a larger tree the newest are shown, with its root. */
-const MOST = 1_000;
+import { MOST_OF_TREE, spentInTree } from "./tree-spent.ts";
 
 interface Ended {
   readonly row: ProcessRow;
@@ -22,7 +20,12 @@ export async function endedViews(core: EndSearch, pid: Pid): Promise<readonly Bu
   const uuid = await journal.processOf(pid);
   const root = uuid === undefined ? undefined : await journal.row(uuid);
   if (root === undefined || pid === PID_KERNEL) return [];
-  const below = await journal.rows({ tree: pid, live: false, before: Number.MAX_SAFE_INTEGER, limit: MOST });
+  const below = await journal.rows({
+    tree: pid,
+    live: false,
+    before: Number.MAX_SAFE_INTEGER,
+    limit: MOST_OF_TREE,
+  });
   const rows = [root, ...below.filter(({ proc }) => proc !== root.proc).reverse()];
   const found: Ended[] = [];
   for (const row of rows) {
@@ -30,7 +33,10 @@ export async function endedViews(core: EndSearch, pid: Pid): Promise<readonly Bu
     if (end !== undefined) found.push({ row, end, kept: await keptOf(core, row) });
     else if (row === root) return [];
   }
-  const spent = spentBelow(found);
+  // an account under a limit kept its own sum, also of what was removed since
+  const spent = spentInTree(
+    found.map(({ row, end, kept }) => ({ ...row, own: ownOf(end), atLeast: kept.spent })),
+  );
   return found.map((each) => viewOf(each, spent.get(each.row.pid) ?? NOTHING));
 }
 
@@ -44,29 +50,8 @@ async function keptOf({ ports: { journal } }: EndSearch, row: ProcessRow): Promi
   return readKept(journal, { proc: row.proc, limits }, row);
 }
 
-/** What each and all below it have spent, children before their parents. */
-function spentBelow(found: readonly Ended[]): ReadonlyMap<Pid, Amounts> {
-  const spent = new Map(found.map(({ row, end }) => [row.pid, ownOf(end)]));
-  for (const { row, kept } of found.toReversed()) {
-    const own = atLeast(spent.get(row.pid) ?? NOTHING, kept.spent);
-    spent.set(row.pid, own);
-    const above = spent.get(row.ppid);
-    if (above !== undefined && row.ppid !== row.pid) spent.set(row.ppid, plus(above, own));
-  }
-  return spent;
-}
-
 function ownOf({ tokensUsed: tokens, microUsdUsed: microUsd = 0 }: EndedProcess): Amounts {
   return { tokens, microUsd, steps: 0 };
-}
-
-/** An account under a limit kept its own sum, also of what was removed since. */
-function atLeast(sum: Amounts, kept: Amounts): Amounts {
-  return {
-    tokens: Math.max(sum.tokens, kept.tokens),
-    microUsd: Math.max(sum.microUsd, kept.microUsd),
-    steps: Math.max(sum.steps, kept.steps),
-  };
 }
 
 function viewOf({ row, end, kept: { limits, children, workedMs } }: Ended, spent: Amounts): BudgetView {

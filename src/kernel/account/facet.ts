@@ -20,9 +20,12 @@ function spend(before: Spent, { cost }: RecordBody): Spent {
   };
 }
 
+const NONE: Spent = { tokens: 0, microUsd: 0, cached: 0, thinking: 0 };
+
 export const spentFacet: Facet<Spent> = {
-  init: () => ({ tokens: 0, microUsd: 0, cached: 0, thinking: 0 }),
-  folds: { "call.result": spend, "call.unknown": spend },
+  init: () => NONE,
+  // what its origin had spent is no use of a fork
+  folds: { "call.result": spend, "call.unknown": spend, "process.forked": () => NONE },
   pack: ({ tokens, microUsd: paid, cached, thinking }) => ({
     tokensUsed: tokens,
     ...(paid === 0 ? {} : { microUsdUsed: paid }),

@@ -43,7 +43,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
   const { kind, result = "", tokensUsed = row.tokensUsed, ...paid } = (record?.body ?? {}) as Exited;
   const elapsedMs = Math.max(0, (record?.at ?? row.lastAt) - row.createdAt);
   const ended = kind ?? (reason.startsWith("killed: ") ? "killed" : code === 0 ? "done" : "fault");
-  const { microUsdUsed, unpricedCalls, toolUses, labels, worktree } = paid;
+  const { microUsdUsed = row.microUsdUsed, unpricedCalls, toolUses, labels, worktree } = paid;
   return {
     agentId: agentIdOf(row.proc),
     ppid: row.ppid,
@@ -51,7 +51,7 @@ export async function endOfRow(core: EndSearch, row: ProcessRow): Promise<EndedP
     result,
     tokensUsed,
     elapsedMs,
-    ...(microUsdUsed === undefined ? {} : { microUsdUsed }),
+    ...(microUsdUsed === null || microUsdUsed === 0 ? {} : { microUsdUsed }),
     ...(unpricedCalls === undefined ? {} : { unpricedCalls }),
     ...(toolUses === undefined ? {} : { toolUses }),
     ...(labels === undefined ? {} : { labels }),

@@ -163,6 +163,8 @@ export interface ProcessRow {
   /** Tokens spent by its own calls; `limitUsed`: by it and its descendants, counted against its own limit. */
   readonly tokensUsed: number;
   readonly limitUsed: number;
+  /** What its own calls cost, in millionths of a dollar; null: an older program has not summed it. */
+  readonly microUsdUsed: number | null;
   /** Messages in its context that came from the user or another process. */
   readonly turns: number;
   /** null: it has not ended, as far as the journal knows. */

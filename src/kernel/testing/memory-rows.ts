@@ -1,5 +1,6 @@
 /** The row of a process, computed from its records, for a journal in memory. */
 import { asPid, type ProcUuid } from "../../abi/ids.ts";
+import { microUsd } from "../../lib/usd.ts";
 import type { JournalRecord, ProcessRow } from "../ports/journal.ts";
 
 type Row = { -readonly [K in keyof ProcessRow]: ProcessRow[K] };
@@ -24,7 +25,7 @@ interface Body {
   readonly ranMs?: number;
   readonly used: number;
   readonly role?: string;
-  readonly cost?: { readonly tokens: number };
+  readonly cost?: { readonly tokens: number; readonly usd?: number | null };
 }
 
 /** undefined: it was never spawned. `records`: all of one process, in order. */
@@ -58,6 +59,7 @@ function firstRow({ proc, pid, body }: JournalRecord): Row {
     ranMs: 0,
     tokensUsed: 0,
     limitUsed: 0,
+    microUsdUsed: 0,
     turns: 0,
     exit: null,
     forkedFrom: null,
@@ -101,4 +103,5 @@ const FOLDS: Partial<Record<JournalRecord["kind"], (row: Row, body: Body) => voi
 
 function spend(row: Row, { cost }: Body): void {
   row.tokensUsed += cost?.tokens ?? 0;
+  row.microUsdUsed = (row.microUsdUsed ?? 0) + microUsd(cost?.usd ?? 0);
 }

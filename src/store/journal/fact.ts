@@ -3,6 +3,7 @@
  * need not read bodies. Pure; a fact is made from the body before large strings become blobs.
  */
 import type { JournalDraft, RecordKind } from "../../kernel/ports/journal.ts";
+import { microUsd } from "../../lib/usd.ts";
 
 /** Most characters of the intent and the other texts that a row shows. */
 const SHOWN_CHARS = 200;
@@ -29,7 +30,7 @@ export type Fact =
   | { readonly is: "described"; readonly title?: string; readonly isKept?: boolean }
   | { readonly is: "state" }
   | { readonly is: "signal"; readonly isPaused: boolean; readonly ranMs: number | null }
-  | { readonly is: "spent"; readonly tokens: number }
+  | { readonly is: "spent"; readonly tokens: number; readonly microUsd: number }
   | { readonly is: "limit"; readonly used: number }
   | { readonly is: "turn" }
   | { readonly is: "mail" | "read"; readonly message: number }
@@ -100,8 +101,11 @@ function nameOf({ agent, supervisor, command }: Body): string {
 }
 
 function spent({ cost }: Body): Fact | undefined {
-  const { tokens } = (cost ?? {}) as { tokens?: unknown };
-  return typeof tokens === "number" && tokens !== 0 ? { is: "spent", tokens: number(tokens, 0) } : undefined;
+  const { tokens, usd } = (cost ?? {}) as { tokens?: unknown; usd?: unknown };
+  const paid = microUsd(number(usd, 0));
+  return number(tokens, 0) === 0 && paid === 0
+    ? undefined
+    : { is: "spent", tokens: number(tokens, 0), microUsd: number(paid, 0) };
 }
 
 /** The text's first SHOWN_CHARS; a character cut in half is replaced by U+FFFD. */

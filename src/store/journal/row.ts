@@ -20,6 +20,8 @@ export interface Row {
   isPaused: boolean;
   ranMs: number;
   tokensUsed: number;
+  /** null: the row was begun by a program that did not sum it. */
+  microUsdUsed: number | null;
   limitUsed: number;
   turns: number;
   exit: { readonly code: number; readonly reason: string } | null;
@@ -45,6 +47,7 @@ export function emptyRow(proc: string, lastHash: Uint8Array): Row {
     isPaused: false,
     ranMs: 0,
     tokensUsed: 0,
+    microUsdUsed: 0,
     limitUsed: 0,
     turns: 0,
     exit: null,
@@ -101,6 +104,7 @@ function apply(row: Row, lsn: number, fact: Fact): void {
       return;
     case "spent":
       row.tokensUsed += fact.tokens;
+      if (row.microUsdUsed !== null) row.microUsdUsed += fact.microUsd;
       return;
     case "limit":
       row.limitUsed = fact.used;
@@ -143,6 +147,7 @@ export function toProcessRow(row: Row): ProcessRow | undefined {
     isPaused: row.isPaused,
     ranMs: row.ranMs,
     tokensUsed: row.tokensUsed,
+    microUsdUsed: row.microUsdUsed,
     limitUsed: row.limitUsed,
     turns: row.turns,
     exit: row.exit,

@@ -9,13 +9,17 @@ import type { RecordKind } from "../../kernel/ports/journal.ts";
 import { decodeBody, namesIn, peekBody } from "../journal/body.ts";
 import { type Fact, factOf } from "../journal/fact.ts";
 import { Derived } from "../sqlite/derived.ts";
+import { addLaterColumn } from "../sqlite/schema.ts";
 import type { Findings } from "./check-findings.ts";
 import type { HashedRecord, ToolsDatabase } from "./database.ts";
 import type { Pace } from "./pace.ts";
 
-/** For each table: its key columns, and the columns left out of the comparison because no record determines them. */
+/**
+ * For each table: its key columns, and the columns left out of the comparison, because no record determines them or an older
+ * program has not filled them.
+ */
 const TABLES = {
-  processes: { key: "proc", not: ["damaged_at"] },
+  processes: { key: "proc", not: ["damaged_at", "micro_usd"] },
   open_calls: { key: "proc, call", not: [] },
   mail: { key: "proc, message", not: [] },
   members: { key: "proc, grp", not: [] },
@@ -53,6 +57,7 @@ export class DerivedAgain {
       )
       .all(JSON.stringify(["records", ...DERIVED_TABLES]));
     for (const { sql } of tables) this.#db.exec(String(sql));
+    addLaterColumn(this.#db);
     this.#derived = new Derived(this.#db, of.kernelId);
   }
 

@@ -314,6 +314,19 @@ test("a journal of a newer version is not judged", async () => {
   ]);
 });
 
+test("the file of a program that summed no costs is whole, and goes on: what came before is not known", async () => {
+  const dir = copy();
+  sql(dir, "ALTER TABLE processes DROP COLUMN micro_usd");
+  expect(damage(await look(dir))).toEqual([]);
+  const journal = await openHere(dir);
+  const paid = { ok: true, cost: { tokens: 3, usd: 0.5 } };
+  await journal.append([draft(1, "call.result", paid), spawned(7), draft(7, "call.result", paid)]);
+  const rows = await Promise.all([1, 7].map((n) => journal.row(draft(n, "signal", {}).proc)));
+  expect(rows.map((row) => row?.microUsdUsed)).toEqual([null, 500_000]);
+  await journal.close();
+  expect(damage(await look(dir))).toEqual([]);
+});
+
 test("`only` looks at the histories that are named", async () => {
   const dir = copy();
   sql(dir, "UPDATE records SET body = replace(body, 'first 3', 'first 9')");

@@ -12,6 +12,7 @@ import { type JournalDraft, KERNEL_UUID } from "../../kernel/ports/journal.ts";
 import { namesIn } from "../journal/body.ts";
 import { Derived } from "../sqlite/derived.ts";
 import { openJournal } from "../sqlite/open-journal.ts";
+import { addLaterColumn } from "../sqlite/schema.ts";
 import type { CheckResult } from "./check.ts";
 import { blobFiles, digestOf } from "./check-blobs.ts";
 import { DERIVED_TABLES, factOfRecord } from "./check-derived.ts";
@@ -143,6 +144,7 @@ class Repair {
       for (const { sql } of indexes) db.exec(String(sql));
       for (const id of bad.rows) db.prepare("DELETE FROM snapshots WHERE rowid = ?").run(id);
       for (const name of DERIVED_TABLES) db.exec(`DELETE FROM ${name}`);
+      addLaterColumn(db);
       await this.#deriveAgain(db, read);
       db.exec("COMMIT");
       return ["indexes and derived tables were made again", ...bad.rows.map(() => "a snapshot was dropped")];

@@ -32,6 +32,7 @@ const COLUMNS = {
   damaged_at: (row) => row.damagedAt,
   spawned_lsn: (row) => (row.spawned === null ? null : row.spawnedLsn),
   state_lsn: (row) => (row.stateLsn === 0 ? null : row.stateLsn),
+  micro_usd: (row) => row.microUsdUsed,
 } satisfies Record<string, (row: Row) => SQLInputValue>;
 
 const GETTERS: readonly ((row: Row) => SQLInputValue)[] = Object.values(COLUMNS);
@@ -46,7 +47,7 @@ export function toColumns(row: Row): SQLInputValue[] {
 /** The columns that most records change. They are in no index but `processes_recent`, the order by last record. */
 const UPDATED = [
   ...(["last_at", "last_seq", "last_lsn", "last_hash", "is_paused", "ran_ms", "tokens_used"] as const),
-  ...(["limit_used", "turns", "title", "is_kept", "state_lsn"] as const),
+  ...(["limit_used", "turns", "title", "is_kept", "state_lsn", "micro_usd"] as const),
 ];
 
 export const UPDATE_ROW = `UPDATE processes SET ${UPDATED.map((name) => `${name} = ?`).join(", ")} WHERE proc = ?`;
@@ -78,6 +79,7 @@ export function fromColumns(found: Record<string, unknown>): Row {
     isPaused: found.is_paused === 1,
     ranMs: Number(found.ran_ms),
     tokensUsed: Number(found.tokens_used),
+    microUsdUsed: typeof found.micro_usd === "number" ? found.micro_usd : null,
     limitUsed: Number(found.limit_used),
     turns: Number(found.turns),
     exit:

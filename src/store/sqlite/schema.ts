@@ -73,6 +73,16 @@ const REQUEST_INDEX = `CREATE INDEX IF NOT EXISTS records_of_requests ON records
 /** Finds what a process has started. */
 const PARENT_INDEX = "CREATE INDEX IF NOT EXISTS processes_parent ON processes (ppid)";
 
+/** A row that an older program began has none: what it was before is not known. */
+const LATER_COLUMN = { name: "micro_usd", type: "REAL" } as const;
+
+/** Of tables that an older program has made. */
+export function addLaterColumn(db: DatabaseSync): void {
+  const { name, type } = LATER_COLUMN;
+  const has = db.prepare("SELECT 1 FROM pragma_table_info('processes') WHERE name = ?").get(name);
+  if (has === undefined) db.exec(`ALTER TABLE processes ADD COLUMN ${name} ${type}`);
+}
+
 const DERIVED = `
   CREATE TABLE processes (
     proc TEXT PRIMARY KEY, pid INTEGER NOT NULL, ppid INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
@@ -80,7 +90,8 @@ const DERIVED = `
     last_seq INTEGER NOT NULL, last_lsn INTEGER NOT NULL, last_hash BLOB NOT NULL, is_paused INTEGER NOT NULL,
     ran_ms REAL NOT NULL, tokens_used REAL NOT NULL, limit_used REAL NOT NULL, turns INTEGER NOT NULL,
     exit_code INTEGER, exit_reason TEXT, forked_from TEXT, forked_at INTEGER, title TEXT NOT NULL,
-    is_kept INTEGER NOT NULL, damaged_at INTEGER, spawned_lsn INTEGER, state_lsn INTEGER
+    is_kept INTEGER NOT NULL, damaged_at INTEGER, spawned_lsn INTEGER, state_lsn INTEGER,
+    micro_usd REAL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX processes_pid ON processes (pid);
   CREATE INDEX processes_recent ON processes (last_lsn);
@@ -111,6 +122,7 @@ export function claimSchema(db: DatabaseSync, path: string): { epoch: number; ke
     if (version === 0) createTables(db);
     else if (version === 1) migrate(db);
     else assertKnown(version);
+    addLaterColumn(db);
     for (const index of [...KIND_INDEXES, REQUEST_INDEX, PARENT_INDEX]) db.exec(index);
     const meta = readMeta(db);
     const epoch = Number(meta.get("epoch")) + 1;

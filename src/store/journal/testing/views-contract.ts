@@ -127,6 +127,7 @@ export function viewsContract(name: string, makeBench: () => JournalBench): void
         ranMs: 250.5,
         tokensUsed: 42,
         limitUsed: 100,
+        microUsdUsed: 100_000,
         turns: 2,
         exit: null,
         forkedFrom: null,
