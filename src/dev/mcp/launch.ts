@@ -56,8 +56,8 @@ function local(
   const argv = [command, ...args];
   const env = serverEnvironment(owner.env, config.env);
   const sandbox = owner.sandbox ?? null;
-  // hidden and protected paths follow from these, and may change from day to day
-  const bounds = sandbox === null ? [] : [sandbox.write, sandbox.network];
+  // protected paths follow from these; what is hidden depends on the rights of the owner, too
+  const bounds = sandbox === null ? [] : [sandbox.write, sandbox.network, sandbox.hide.toSorted()];
   const key = keyOf("stdio", argv, cwd, distinguishing(env), bounds);
   return { kind: "local", key, label: serverLabel(config), host: "local", argv, cwd, env, sandbox };
 }

@@ -20,11 +20,10 @@ import { freeOf } from "../judge/case.ts";
 import { isCertainText } from "../judge/exec.ts";
 import { hardAsk, invalid, type Verdict } from "../judge/verdict.ts";
 import { gitPrograms } from "../rules/git-programs.ts";
-import { matchesPath } from "../rules/path-pattern.ts";
-import { findProtection, type Protection, protections } from "../rules/protected.ts";
-import { parseRule } from "../rules/rule.ts";
+import { type Protection, protections } from "../rules/protected.ts";
 import type { Analysis } from "../shell/analysis.ts";
-import { type Classify, findSecondName, PlaceFinder } from "./places.ts";
+import { DeniedReads, fixedPlaces, placeOf, type Refused } from "./denied-reads.ts";
+import { findSecondName } from "./places.ts";
 import {
   freePlaces,
   gitDirsIn,
@@ -91,7 +90,7 @@ const maxInOpen = 200;
 type Sandboxing = Required<Pick<Permit, "sandbox" | "sandboxMode" | "confinement">>;
 
 export function makeSandbox(options: SandboxOptions): Sandboxing {
-  const finder = new PlaceFinder(classify(options));
+  const reads = new DeniedReads(options);
   return {
     sandboxMode: options.settings.mode ?? "on",
     confinement: (subject) => (options.settings.mode === "off" ? null : confinementOf(options, subject)),
@@ -100,7 +99,7 @@ export function makeSandbox(options: SandboxOptions): Sandboxing {
       if (isOutside(options, subject, request)) return null;
       // the places of one profile are looked up at one moment
       const realPath = options.realPath.atOnce?.() ?? options.realPath;
-      return profileOf({ ...options, realPath }, finder, subject, request);
+      return profileOf({ ...options, realPath }, reads.of(subject), subject, request);
     },
   };
 }
@@ -162,7 +161,7 @@ function isWhollyByRule(decision: Decision): boolean {
 
 function profileOf(
   options: SandboxOptions,
-  finder: PlaceFinder,
+  { rules: refused, finder }: Refused,
   subject: Subject,
   request: PermitRequest,
 ): SandboxProfile {
@@ -189,7 +188,7 @@ function profileOf(
   );
   const hide = [
     ...closedPlaces(options),
-    ...[...secretsInPlace(protections), ...secrets, ...deniedReads(options, bases)].filter(
+    ...[...secretsInPlace(protections), ...secrets, ...fixedPlaces(refused, bases, realPath)].filter(
       (p) => !isLifted(p),
     ),
     ...paths(settings.denyRead),
@@ -320,65 +319,6 @@ function ofWorktrees(gitDir: string): readonly string[] {
   return ["objects", ...refs, ...refs.map((name) => `logs/${name}`)]
     .map((name) => posix.join(gitDir, name))
     .filter((path) => kindOf(path) === "directory");
-}
-
-/**
- * The place of a setting: `x` below the working directory, `~/x`, `/x`; a trailing `/**` changes nothing. Empty with
- * other globs.
- */
-function placeOf(
-  text: string,
-  { home, cwd }: { home: string; cwd: string },
-  realPath: RealPath,
-): readonly string[] {
-  const plain = text.replace(/\/\*\*$/, "");
-  if (/[*?[\]]/.test(plain) || plain === "") return [];
-  const path = plain === "~" || plain.startsWith("~/") ? home + plain.slice(1) : posix.resolve(cwd, plain);
-  return [realPath(path)];
-}
-
-/**
- * Places of deny rules for reading that have a fixed place; other deny rules are matched where files are searched for.
- */
-function deniedReads(
-  { rules, realPath }: SandboxOptions,
-  bases: { home: string; cwd: string },
-): readonly string[] {
-  return rules.flatMap(({ behavior, text }) => {
-    const [, content] = /^(?:view|read)\((.+)\)$/i.exec(text) ?? [];
-    if (behavior !== "deny" || content === undefined) return [];
-    if (content.startsWith("//")) return placeOf(content.slice(1), bases, realPath);
-    return content.startsWith("~/") ? placeOf(content, bases, realPath) : [];
-  });
-}
-
-/** Classifies names that the table or a deny rule matches at any depth. */
-function classify({ protections, rules, settings, home }: SandboxOptions): Classify {
-  const written = rules
-    .filter((rule) => rule.behavior === "deny")
-    .map((rule) => ({ ...rule, behavior: "deny" }) as const);
-  const hidden = (settings.denyRead ?? []).map(
-    (path) => ({ source: "userSettings", behavior: "deny", text: `view(${path})` }) as const,
-  );
-  const patterns = [...written, ...hidden].flatMap((rule) => {
-    const { match } = parseRule(rule);
-    return match.kind === "path" && match.access === "read" ? [match.pattern] : [];
-  });
-  const anywhere = protections.filter(({ base }) => base === null);
-  return (path, isDirectory) => {
-    const bases = { home, project: ancestorsOf(path) };
-    if (patterns.some((pattern) => matchesPath(pattern, path, bases))) return "secret";
-    if (findProtection(anywhere, "read", path) !== undefined) return "secret";
-    const whole = isDirectory ? `${path}/x` : path;
-    return findProtection(anywhere, "write", whole) !== undefined ? "protected" : null;
-  };
-}
-
-/** The directories above the path: a project pattern may begin at any root. */
-function ancestorsOf(path: string): readonly string[] {
-  const all: string[] = [];
-  for (let dir = posix.dirname(path); dir !== posix.dirname(dir); dir = posix.dirname(dir)) all.push(dir);
-  return all;
 }
 
 /**
