@@ -215,7 +215,6 @@ describe("runDaemon()", () => {
     for (const [reason, code] of [
       ["journal_sync_failed", 74],
       ["journal_damaged", 74],
-      ["journal_fenced", 75],
     ] as const) {
       kernel = new FakeKernel();
       const journal = new FakeState();
@@ -234,6 +233,20 @@ describe("runDaemon()", () => {
         0,
       ]);
     }
+  });
+
+  it("one that another has taken over from ends its processes, tells its clients, and leaves every file to that one", async () => {
+    const journal = new FakeState();
+    const ended = run({ journal });
+    const early = await connect();
+    expect(await early.ask('{"method":"ping"}')).toBe(pong);
+    rmSync(path("crux/crux.sock"));
+    writeFileSync(path("crux/crux.sock"), "the other's");
+    journal.become({ state: "lost", reason: "journal_fenced", message: "another has it" });
+    expect(await ended).toBe(75);
+    expect([kernel.calls, host.exits]).toEqual([["abandon another has it"], [75]]);
+    expect(log).not.toContain("closed");
+    expect(readFileSync(path("crux/crux.sock"), "utf8")).toBe("the other's");
   });
 
   it("a journal that is lost while it stops in order is not waited for", async () => {

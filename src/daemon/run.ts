@@ -40,6 +40,11 @@ const LOG = "daemon.log";
 /** EX_IOERR, EX_TEMPFAIL (sysexits.h): the disk failed; another daemon has taken over. */
 export const EXIT_LOST = 74;
 export const EXIT_FENCED = 75;
+/**
+ * What is left to do for a daemon that another has taken over from. All files belong to that one, also the socket and the
+ * folders beside it: closing what was opened would remove them.
+ */
+const OF_ITS_OWN: ReadonlySet<string> = new Set(["processes", "connections"]);
 
 export interface DaemonOptions<L extends DaemonLease> {
   readonly version: string;
@@ -259,6 +264,7 @@ class Daemon<L extends DaemonLease> {
     ];
     let code = 0;
     for (const [name, step] of steps) {
+      if (this.#isFenced && !OF_ITS_OWN.has(name)) continue;
       try {
         await step();
       } catch (error) {
@@ -269,8 +275,13 @@ class Daemon<L extends DaemonLease> {
     done.abort();
     await late;
     log("info", "stopped");
+    if (this.#isFenced) this.#host.vanish(EXIT_FENCED);
     if (code === 0 && this.#stop.failure === null) this.#boots.clear();
     return this.#stop.failure?.code ?? code;
+  }
+
+  get #isFenced(): boolean {
+    return this.#stop.failure?.code === EXIT_FENCED;
   }
 
   /** Ends processes in order while the journal records them; at once if it fails. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -73,6 +73,13 @@ test("describe() adds to owner.json, release() removes it, nothing else is left"
   lease?.release();
   expect(readOwner(dir)).toBeNull();
   expect(readdirSync(dir)).toEqual(["lease.db"]);
+});
+
+test("release() leaves owner.json to another owner", async () => {
+  const lease = await takeLease(dir);
+  writeFileSync(join(dir, "owner.json"), JSON.stringify({ pid: 1, startTime: null, since: 0 }));
+  lease?.release();
+  expect(readOwner(dir)).toMatchObject({ pid: 1 });
 });
 
 test("takeLease() is UNAVAILABLE where no directory can be", async () => {

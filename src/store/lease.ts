@@ -89,8 +89,8 @@ function hold(dir: string, db: DatabaseSync): Lease {
     },
     release: () => {
       if (!db.isOpen) return;
-      // before the lock is freed: afterwards the file may belong to the next owner
-      rmSync(join(dir, "owner.json"), { force: true });
+      // before the lock is freed: afterwards the file may belong to the next owner, as it does already if the lock was lost
+      if (readOwner(dir)?.pid === owner.pid) rmSync(join(dir, "owner.json"), { force: true });
       db.close();
     },
   };

@@ -1,5 +1,5 @@
 /** A daemon that is stopped for a while, and the clock that its processes live by; another that took over meanwhile. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -106,6 +106,56 @@ describe("a model server that closes its idle connections while the daemon is st
       await Promise.all([follower.close(), speaker.close(), reading]);
     },
   );
+});
+
+describe("a daemon that is stopped until another has taken its directories over", () => {
+  let world: World;
+  let server: ModelServer;
+  beforeEach(async () => {
+    const wait = toolUse({
+      name: "bash",
+      input: { command: "touch begun; until [ -e go ]; do sleep 0.05; done; echo first >> done" },
+    });
+    const second = toolUse({ name: "bash", input: { command: "echo second >> done" } });
+    server = await startModelServer({ script: [{ default: inTurn(wait, second, text("All done.")) }] });
+    world = new World(modelEnv(server));
+  });
+  afterEach(async () => {
+    await world.close();
+    await server.close();
+  });
+
+  it("writes nothing, does nothing, and takes nothing from that one when it goes on", async () => {
+    const former = world.start(["daemon", "--internal"], { timeoutMs: 60_000 });
+    await settled(() => world.daemonPid, Boolean);
+    const run = world.start(["--permission-mode", "bypass", "do the work"], { timeoutMs: 60_000 });
+    await settled(
+      () => existsSync(join(world.work, "begun")),
+      (isThere) => isThere,
+    );
+    const pid = world.daemonPid!;
+    process.kill(pid, "SIGSTOP");
+    // who cleans up by hand takes the locks away
+    rmSync(join(world.dir, "state/crux/journal/lease.db"));
+    rmSync(join(world.dir, "run/crux"), { recursive: true });
+    const successor = world.start(["daemon", "--internal"], { timeoutMs: 60_000 });
+    const next = () => world.daemonPid;
+    expect(await settled(next, (found) => found !== undefined && found !== pid)).not.toBe(pid);
+    expect((await world.crux(["wait", "1"])).code).toBe(0);
+    process.kill(pid, "SIGCONT");
+    world.write("go", "");
+    expect((await former.done).code).toBe(75);
+    expect(await run.done).toMatchObject({ code: 1, stderr: expect.stringContaining("journal_fenced") });
+    // the call that the successor found begun is unknown, and was not made again
+    expect(world.file("done")).toBe("second\n");
+    expect((await world.crux(["-q", "--permission-mode", "bypass", "more"])).code).toBe(0);
+    expect(world.daemonPid).toBe(successor.child.pid);
+    const owner = readFileSync(join(world.dir, "state/crux/journal/owner.json"), "utf8");
+    expect(JSON.parse(owner)).toMatchObject({ pid: successor.child.pid });
+    expect((await world.crux(["fsck", "--full"])).code).toBe(0);
+    expect((await world.crux(["daemon", "stop"])).code).toBe(0);
+    expect((await successor.done).code).toBe(0);
+  });
 });
 
 describe("after a gap in which another daemon took over", () => {
