@@ -11,6 +11,21 @@ test("wrapped() breaks at blanks, between wide characters, and inside of what is
   expect(rows("see abcdefghij", 5, "  ")).toEqual(["see ", "  abc", "  def", "  ghi", "  j"]);
 });
 
+test("wrapped() parts no word where its style changes, and begins no line with what closes", () => {
+  const styled = [
+    { text: "run ", style: "" },
+    { text: "code", style: "1" },
+    { text: ", then", style: "" },
+  ];
+  expect(wrapped(styled, 8).map(textOf)).toEqual(["run ", "code, ", "then"]);
+  expect(rows("日本語、のテ", 6)).toEqual(["日本", "語、の", "テ"]);
+  const bold = [
+    { text: "日本語", style: "1" },
+    { text: "。", style: "" },
+  ];
+  expect(wrapped(bold, 6).map(textOf)).toEqual(["日本", "語。"]);
+});
+
 test("wrapped() keeps every character that is no blank, and no line is wider than the width", () => {
   fc.assert(
     fc.property(

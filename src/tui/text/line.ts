@@ -46,16 +46,37 @@ export function textOf(line: Line): string {
   return line.map(({ text }) => text).join("");
 }
 
-/** Blanks, one wide character, or a word. Between any two of them a line may break. */
-const PIECE =
-  / +|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[^ \u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]+/gu;
+const WIDE = "\\u1100-\\u115f\\u2e80-\\ua4cf\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe30-\\ufe6f\\uff00-\\uff60";
+/** No line begins with it. */
+const CLOSING = "[、。，．！？：；）」』】》〉]";
+/** Blanks, one wide character with what closes behind it, or a word. Between any two of them a line may break. */
+const PIECE = new RegExp(` +|[${WIDE}]${CLOSING}*|[^ ${WIDE}]+`, "gu");
+const WORD = new RegExp(`^[^ ${WIDE}]`, "u");
+const CLOSES = new RegExp(`^${CLOSING}`, "u");
 
 /** Lines of at most `width` columns; those after the first begin with `indent`. */
 export function wrapped(line: Line, width: number, indent = ""): Line[] {
   if (lineWidth(line) <= width) return [line];
   const wrap = new Wrap(Math.max(1, width), widthOf(indent) < width ? indent : "");
-  for (const { text, style } of line) for (const piece of text.match(PIECE) ?? []) wrap.add(piece, style);
+  for (const piece of piecesOf(line)) wrap.add(piece);
   return wrap.lines();
+}
+
+/** A word may have several styles: a line does not break where one of them ends. */
+function piecesOf(line: Line): readonly Line[] {
+  const pieces: Span[][] = [];
+  for (const { text, style } of line)
+    for (const piece of text.match(PIECE) ?? []) {
+      const before = pieces.at(-1);
+      if (before !== undefined && isJoined(before.at(-1)?.text ?? "", piece))
+        before.push({ text: piece, style });
+      else pieces.push([{ text: piece, style }]);
+    }
+  return pieces;
+}
+
+function isJoined(before: string, piece: string): boolean {
+  return CLOSES.test(piece) ? !before.startsWith(" ") : WORD.test(piece) && WORD.test(before);
 }
 
 class Wrap {
@@ -71,14 +92,17 @@ class Wrap {
     this.#indent = indent;
   }
 
-  add(piece: string, style: string): void {
-    const width = widthOf(piece);
+  add(piece: Line): void {
+    const width = lineWidth(piece);
+    const isBlank = piece[0]?.text.startsWith(" ") === true;
     const isOver = this.#used + width > this.#width && !this.#isEmpty;
     if (isOver) this.#break();
-    if (isOver && piece.startsWith(" ")) return;
-    if (this.#used + width <= this.#width) this.#put(piece, style, width);
-    // a blank where a line breaks is the break
-    else if (!piece.startsWith(" ")) this.#split(piece, style);
+    if (isOver && isBlank) return;
+    const fits = this.#used + width <= this.#width;
+    for (const { text, style } of piece)
+      if (fits) this.#put(text, style, widthOf(text));
+      // a blank where a line breaks is the break
+      else if (!isBlank) this.#split(text, style);
   }
 
   #split(piece: string, style: string): void {
