@@ -171,10 +171,10 @@ export interface Caller {
    */
   readonly hides?: (tool: string) => boolean;
   /**
-   * Shows clients a piece of a reply that the model device receives; undefined: no client follows it. Asked for each
-   * attempt. Absent: nobody can.
+   * Takes each piece of a reply as the model device receives it: counted, and shown to clients. Asked for each attempt.
+   * Absent: nobody takes them.
    */
-  readonly preview?: () => ((piece: StreamEvent) => void) | undefined;
+  readonly preview?: () => (piece: StreamEvent) => void;
   /** Tells clients of a long silence within a reply. Absent: nobody is told. */
   readonly stalled?: (stall: Stall) => void;
   /** Publishes a log entry of the process (`[agent/1] log: …`). */

@@ -132,6 +132,13 @@ export type BlockDelta =
   | { type: "signature_delta"; signature: string }
   | { type: "input_json_delta"; partial_json: string };
 
+/** The characters of a reply that it brings. */
+export function charsOf(delta: BlockDelta): number {
+  if (delta.type === "text_delta") return delta.text.length;
+  if (delta.type === "thinking_delta") return delta.thinking.length;
+  return delta.type === "input_json_delta" ? delta.partial_json.length : 0;
+}
+
 /** A long silence within a reply, which is over. */
 export interface Stall {
   readonly durationMs: number;

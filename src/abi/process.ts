@@ -102,6 +102,8 @@ export interface ProcInfo {
   intent: string;
   skills: readonly string[];
   tokensUsed: number;
+  /** An estimate of the tokens of the reply that arrives; absent: none does. */
+  comingTokens?: number;
   /** In millionths of a dollar; absent: no call had a price. */
   microUsdUsed?: number;
   /** The number of calls without a known price; absent: none. */

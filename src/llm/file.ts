@@ -312,7 +312,7 @@ export class ModelFile implements OpenFile {
     const { driver, device, process } = this.#options;
     signal.throwIfAborted();
     const abort = (reason: LlmError): void => controller.abort(reason);
-    const show = request.purpose === "main" ? this.#options.preview?.() : undefined;
+    const take = request.purpose === "main" ? this.#options.preview?.() : undefined;
     const asked = process === undefined ? request : { ...request, process };
     const { patience, clock, stalled } = this.#options;
     const isSilent = request.whole === true;
@@ -322,7 +322,7 @@ export class ModelFile implements OpenFile {
     for await (const told of withOwnIds(heard, request.messages)) {
       const event = counted(told);
       meter.see(event);
-      show?.(event);
+      take?.(event);
       yield event;
     }
     if (!meter.isComplete)

@@ -1,6 +1,6 @@
 /** Measures what an attempt consumed, from its events: the basis of its charge, even if the attempt breaks off. */
 import type { Charge } from "../abi/effects.ts";
-import { type LlmErrorKind, type StreamEvent, totalTokens, type Usage } from "../abi/llm.ts";
+import { charsOf, type LlmErrorKind, type StreamEvent, totalTokens, type Usage } from "../abi/llm.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
 import { estimateInput } from "./estimate.ts";
 import { NO_USAGE } from "./fold.ts";
@@ -55,10 +55,7 @@ export class Meter {
       this.#usage = event.message.usage;
       this.#model = event.message.model;
     } else if (event.type === "content_block_delta") {
-      const { delta } = event;
-      if (delta.type === "text_delta") this.#receivedChars += delta.text.length;
-      else if (delta.type === "thinking_delta") this.#receivedChars += delta.thinking.length;
-      else if (delta.type === "input_json_delta") this.#receivedChars += delta.partial_json.length;
+      this.#receivedChars += charsOf(event.delta);
     } else if (event.type === "message_delta") {
       this.#usage = event.usage;
       this.#hasStopReason = true;

@@ -230,6 +230,10 @@ export const WireRow = z.strictObject({
   model: z.string(),
   threads: z.int(),
   coroutines: z.int(),
+  coming_tokens: z
+    .int()
+    .optional()
+    .describe("Estimate of the tokens of the reply that arrives, beside `tokens_used`; absent: none does."),
   session: z
     .literal(true)
     .optional()

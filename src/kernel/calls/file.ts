@@ -214,10 +214,15 @@ async function skillsOf(core: Filing, self: Process): Promise<SkillsInReach> {
 
 const NO_SKILLS: SkillShelf = { find: () => undefined, names: () => [], used: () => {} };
 
-function previewOf(core: Filing, self: Process): ((piece: StreamEvent) => void) | undefined {
-  if (!self.watchers.follows("deltas")) return undefined;
-  const { pid } = self;
-  return (piece) => self.tell({ event: "delta", pid, piece }, core.ports.clock.mono());
+/** The reply of an attempt, piece by piece: counted, and told to those who follow it. */
+function previewOf(core: Filing, self: Process): (piece: StreamEvent) => void {
+  const { pid, used } = self;
+  used.begins();
+  if (!self.watchers.follows("deltas")) return (piece) => used.comes(piece);
+  return (piece) => {
+    used.comes(piece);
+    self.tell({ event: "delta", pid, piece }, core.ports.clock.mono());
+  };
 }
 
 /** Read(fd, length): up to `length` bytes; empty is the end. */

@@ -1,5 +1,6 @@
 /** What a process has used by its own calls, as far as this daemon knows. The account holds the use of its subtree. */
 import type { Charge } from "../../abi/effects.ts";
+import { charsOf, type StreamEvent } from "../../abi/llm.ts";
 import { microUsd } from "../../lib/usd.ts";
 
 export class OwnUse {
@@ -9,6 +10,7 @@ export class OwnUse {
   #cached = 0;
   #thinking = 0;
   #toolCalls = 0;
+  #coming = 0;
 
   get tokens(): number {
     return this.#tokens;
@@ -17,6 +19,11 @@ export class OwnUse {
   /** Millionths of a dollar. */
   get microUsd(): number {
     return this.#microUsd;
+  }
+
+  /** An estimate of the tokens of a reply that arrives, which are not charged yet. */
+  get comingTokens(): number {
+    return Math.ceil(this.#coming / 4);
   }
 
   /** Tokens of input that servers had cached. */
@@ -47,8 +54,18 @@ export class OwnUse {
     };
   }
 
+  /** A reply begins, from which nothing has come. */
+  begins(): void {
+    this.#coming = 0;
+  }
+
+  comes(piece: StreamEvent): void {
+    if (piece.type === "content_block_delta") this.#coming += charsOf(piece.delta);
+  }
+
   /** Adds the charge of one call. */
   add({ tokens, usd, usage }: Charge): void {
+    this.#coming = 0;
     this.#tokens += tokens;
     this.#microUsd += microUsd(usd ?? 0);
     this.#cached += usage?.cache_read_input_tokens ?? 0;

@@ -26,6 +26,7 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     ...hold(proc),
     ...slotOf(proc, mono),
     tokensUsed: used.tokens,
+    ...(used.comingTokens === 0 ? {} : { comingTokens: used.comingTokens }),
     ...used.paid,
     ...(seed.kind === "agent" ? { subtree: subtreeOf(proc) } : {}),
     createdAt: new Date(seed.createdAt),

@@ -60,3 +60,8 @@ test("how one ended, while it is in the table and after it has left it", () => {
   expect(later[3]?.endTime).toBe(9_000);
   expect(agentsBelow(1, [], later, at(10_000))).toEqual(later);
 });
+
+test("the tokens of a reply that still comes count beside those that were used", () => {
+  const [agent] = agentsBelow(1, [row(5, 1, { tokens_used: 100, coming_tokens: 7 })] as never, [], at(0));
+  expect(agent?.tokens).toBe(107);
+});

@@ -8,7 +8,10 @@ type Row = Pick<
   "pid" | "ppid" | "kind" | "name" | "intent" | "state" | "activity" | "created_at" | "elapsed_ms"
 > &
   Partial<
-    Pick<WireRow, "tokens_used" | "cost_usd" | "exit" | "fork" | "color" | "queue" | "title" | "called">
+    Pick<
+      WireRow,
+      "tokens_used" | "coming_tokens" | "cost_usd" | "exit" | "fork" | "color" | "queue" | "title" | "called"
+    >
   >;
 
 /**
@@ -51,7 +54,7 @@ function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): Panel
     activity: row.activity,
     startTime,
     ...(isOver ? { endTime: startTime + row.elapsed_ms } : {}),
-    tokens: row.tokens_used ?? 0,
+    tokens: (row.tokens_used ?? 0) + (row.coming_tokens ?? 0),
     cost: row.cost_usd ?? 0,
     prompt: row.intent,
     ...(row.activity === "blocked" ? { blockedOn: asksYou } : {}),

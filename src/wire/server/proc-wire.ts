@@ -58,10 +58,11 @@ function slotOf({ lane, waitedMs, place }: NonNullable<ProcInfo["slot"]>): NonNu
 export function toWireRow(proc: ProcInfo): WireRow {
   const { name, model, threads, coroutines } = proc;
   const kind = proc.isSession === true ? ({ session: true } as const) : {};
+  const coming = proc.comingTokens === undefined ? {} : { coming_tokens: proc.comingTokens };
   const intent = cut(proc.intent);
   const result = cut(proc.result);
   const { model: _, ...known } = toWireProc(proc);
-  return { ...known, intent, result, name, model, threads, coroutines, ...kind };
+  return { ...known, intent, result, name, model, threads, coroutines, ...coming, ...kind };
 }
 
 function cut(text: string): string {
