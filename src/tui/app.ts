@@ -111,7 +111,7 @@ export class App implements Disposable {
     });
     this.#painter = new Painter(this);
     this.box = new DialogBox(
-      () => this.size.columns - 1,
+      () => this.size,
       nowMono,
       () => this.changed(),
     );

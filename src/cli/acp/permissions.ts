@@ -103,7 +103,7 @@ export class Permissions {
 
   /** What the user decides about, with each part of a command and why it asks. */
   #callOf(event: AskEvent): ToolCallUpdate {
-    const { lines } = askBlock(event, true);
+    const { lines } = askBlock(event, Number.POSITIVE_INFINITY);
     const content = lines.length === 0 ? {} : { content: [textContent(lines.join("\n"))] };
     const toolCallId = this.#around.callOf(event) ?? `ask-${event.ask_id}`;
     return { toolCallId, title: safeLine(event.text), status: "pending", ...content };

@@ -5,7 +5,7 @@
 import type { AskAnswer, AskReply, AskRule, QuestionItem } from "../../abi/ask.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { AskClosedEvent, AskEvent } from "../../abi/wire-events.ts";
-import { alwaysLines, askBlock, askedLine, destinationOf } from "../screen/ask-lines.ts";
+import { alwaysLines, askBlock, askedLine, destinationOf, excerptLines } from "../screen/ask-lines.ts";
 import { plainLine } from "../screen/text/plain-text.ts";
 import { brokenAtBlanks } from "../screen/text/width.ts";
 import { en, type Phrases } from "../screen/words/en.ts";
@@ -39,6 +39,8 @@ interface Surroundings {
   readonly isNumbered?: boolean;
   /** Of a terminal that would break a long line inside of a word. */
   readonly columns?: number | undefined;
+  /** Of the screen, whose height bounds what is shown of a text. */
+  readonly rows?: number | undefined;
 }
 
 /** Lets the user edit one line; undefined: the user gave up. */
@@ -135,7 +137,8 @@ export class AskDialog implements AsyncDisposable {
 
   async #draw({ asked }: Question, isWhole: boolean): Promise<boolean> {
     const words = this.#words;
-    const { lines, isCut } = askBlock(asked, isWhole, words);
+    const most = isWhole ? Number.POSITIVE_INFINITY : excerptLines(this.#around.rows);
+    const { lines, isCut } = askBlock(asked, most, words);
     const options = asked.options.map((option) => words.options[option]);
     const keys = [...options, ...moreKeys(asked, isCut, words)].join(" / ");
     const numbers = this.#around.isNumbered === true ? numberLine(asked, words) : [];

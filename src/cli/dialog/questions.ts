@@ -27,6 +27,9 @@ export function openDialog(
     get columns() {
       return isNumbered ? undefined : terminal.columns;
     },
+    get rows() {
+      return terminal.rows;
+    },
     get words() {
       return console.catalogue.ask;
     },

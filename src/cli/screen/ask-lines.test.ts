@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { english, plain, type Sentence } from "../../abi/sentence.ts";
-import { askBlock } from "./ask-lines.ts";
+import { askBlock, excerptLines } from "./ask-lines.ts";
 import { zh } from "./words/zh.ts";
 
 const reason: Sentence = { kind: "no_rule", what: "npm test (plan mode)", mode: "default" };
@@ -22,8 +22,10 @@ const QUESTION = {
   },
 } as const;
 
+const WHOLE = Number.POSITIVE_INFINITY;
+
 test("askBlock() words the facts of a question in the language of the user, and leaves what it quotes as it is", () => {
-  expect(askBlock(QUESTION, true, zh.ask).lines).toEqual([
+  expect(askBlock(QUESTION, WHOLE, zh.ask).lines).toEqual([
     "  -a",
     "  +b",
     "  ! 替换每一处",
@@ -32,13 +34,27 @@ test("askBlock() words the facts of a question in the language of the user, and 
     "  沙箱：可写 /w、它的临时文件夹；网络：关闭",
     "  ! rm 会删除文件，删除的内容不会保留",
   ]);
-  expect(askBlock(QUESTION, true).lines[2]).toBe("  ! replaces every occurrence");
-  expect(askBlock(QUESTION, true).lines[4]).toBe(`  why: ${QUESTION.reason}`);
+  expect(askBlock(QUESTION, WHOLE).lines[2]).toBe("  ! replaces every occurrence");
+  expect(askBlock(QUESTION, WHOLE).lines[4]).toBe(`  why: ${QUESTION.reason}`);
 });
 
 test("askBlock() shows the text of a question as it came where its facts are not known", () => {
   const { facts: _, ...older } = QUESTION;
-  expect(askBlock(older, true, zh.ask).lines).toContain(`  原因：${QUESTION.reason}`);
+  expect(askBlock(older, WHOLE, zh.ask).lines).toContain(`  原因：${QUESTION.reason}`);
   const newer = { ...QUESTION, facts: { ...QUESTION.facts, reason: [{ kind: "to_come" } as never] } };
-  expect(askBlock(newer, true, zh.ask).lines).toContain(`  原因：${QUESTION.reason}`);
+  expect(askBlock(newer, WHOLE, zh.ask).lines).toContain(`  原因：${QUESTION.reason}`);
+});
+
+test("askBlock() shows less of a long text on a low screen, its begin and its end, and says how much is left", () => {
+  const detail = Array.from({ length: 40 }, (_, n) => `line ${n + 1}`).join("\n");
+  const { lines, isCut } = askBlock({ ...QUESTION, detail, parts: [] }, excerptLines(24));
+  const at = lines.findIndex((line) => line.includes("lines more"));
+  expect([at, lines[at - 1], lines[at], lines[at + 1], isCut]).toEqual([
+    8,
+    "  line 8",
+    "  … 30 lines more …",
+    "  line 39",
+    true,
+  ]);
+  expect([excerptLines(), excerptLines(100), excerptLines(10)]).toEqual([32, 32, 8]);
 });

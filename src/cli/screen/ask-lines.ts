@@ -12,8 +12,10 @@ type AskWords = Phrases["ask"];
 type ShownQuestion = Omit<AskEvent, "event" | "ask_id" | "options">;
 
 /** Longer texts are cut in the middle until the user asks for all. */
-const HEAD_LINES = 24;
-const TAIL_LINES = 8;
+const MOST_LINES = 32;
+const LEAST_LINES = 8;
+/** Of a screen: what else a question shows, and what the user sees above it. */
+const OTHER_ROWS = 14;
 const MAX_LINE_CHARS = 400;
 
 interface AskBlock {
@@ -21,7 +23,13 @@ interface AskBlock {
   readonly isCut: boolean;
 }
 
-export function askBlock(question: ShownQuestion, isWhole: boolean, words: AskWords = en.ask): AskBlock {
+/** How many lines of a text are shown at first on a screen of so many rows. */
+export function excerptLines(rows = Number.POSITIVE_INFINITY): number {
+  return Math.min(MOST_LINES, Math.max(LEAST_LINES, rows - OTHER_ROWS));
+}
+
+/** `most`: the lines of its text that are shown; Infinity: all, and whole. */
+export function askBlock(question: ShownQuestion, most: number, words: AskWords = en.ask): AskBlock {
   const { detail = "", path, reason = "", sandbox, labels = [], warnings = [] } = question;
   const {
     reason: reasonSaid = [reason],
@@ -36,7 +44,7 @@ export function askBlock(question: ShownQuestion, isWhole: boolean, words: AskWo
     ),
   );
   const text = written.map((line) => inDetail.get(line) ?? line);
-  const shown = isWhole ? text : cutLines(text, words);
+  const shown = most === Number.POSITIVE_INFINITY ? text : cutLines(text, most, words);
   const told = (part: string) => detail.includes(part);
   const about = [
     ...(path === undefined ? [] : [words.by(plainLine(path))]),
@@ -49,7 +57,7 @@ export function askBlock(question: ShownQuestion, isWhole: boolean, words: AskWo
       .filter(({ text }) => !told(text))
       .map(({ text, said }) => `! ${worded([said], text)}`),
   ];
-  const isCut = !isWhole && shown.join("\n") !== text.join("\n");
+  const isCut = shown.join("\n") !== text.join("\n");
   return { lines: [...shown, ...about].map((line) => `  ${line}`), isCut };
 }
 
@@ -88,12 +96,13 @@ function partLines({ parts = [], text, reason = "" }: ShownQuestion, words: AskW
 }
 
 /** The text may be an excerpt itself: the lines that it already lacks are counted too. */
-function cutLines(lines: readonly string[], words: AskWords): readonly string[] {
+function cutLines(lines: readonly string[], most: number, words: AskWords): readonly string[] {
   const short = lines.map((line) => cutLine(line, words));
-  const middle = lines.slice(HEAD_LINES, -TAIL_LINES);
-  if (lines.length <= HEAD_LINES + TAIL_LINES + 1) return short;
+  if (lines.length <= most + 1) return short;
+  const tail = Math.floor(most / 4);
+  const middle = lines.slice(most - tail, -tail);
   const left = middle.reduce((sum, line) => sum + linesOf(line), 0);
-  return [...short.slice(0, HEAD_LINES), words.linesMore(left), ...short.slice(-TAIL_LINES)];
+  return [...short.slice(0, most - tail), words.linesMore(left), ...short.slice(-tail)];
 }
 
 function linesOf(line: string): number {

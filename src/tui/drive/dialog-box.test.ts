@@ -7,7 +7,7 @@ import { DialogBox } from "./dialog-box.ts";
 function opened() {
   const clock = { now: 10_000 };
   const box = new DialogBox(
-    () => 80,
+    () => ({ columns: 81, rows: 24 }),
     () => clock.now,
     () => {},
   );

@@ -43,9 +43,15 @@ class Keys extends EventEmitter implements Input {
   }
 }
 
+/** Of the screen. */
+interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 export class DialogBox {
   readonly keys: Input & { listenerCount(name: string): number } = new Keys((texts) => this.#unread(texts));
-  readonly output: Output & { readonly columns: number };
+  readonly output: Output & Size;
   readonly #onChange: () => void;
   readonly #nowMono: () => number;
   #text = "";
@@ -59,13 +65,16 @@ export class DialogBox {
   onUnread: (press: Press) => void = () => {};
   #sent: { readonly text: string; readonly press: Press }[] = [];
 
-  constructor(columns: () => number, nowMono: () => number, onChange: () => void) {
+  constructor(size: () => Size, nowMono: () => number, onChange: () => void) {
     this.#onChange = onChange;
     this.#nowMono = nowMono;
     this.output = {
       isTTY: true,
       get columns() {
-        return columns();
+        return size().columns - 1;
+      },
+      get rows() {
+        return size().rows;
       },
       write: (text, done) => {
         this.#put(String(text));

@@ -10,7 +10,7 @@ test("a question that arrives behind a view is named in its last line, and takes
   const clock = { now: 10_000 };
   const written: string[] = [];
   const box = new DialogBox(
-    () => 39,
+    () => ({ columns: 40, rows: 20 }),
     () => clock.now,
     () => {},
   );
