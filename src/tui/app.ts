@@ -301,8 +301,8 @@ export class App implements Disposable {
     void this.#dialog[Symbol.asyncDispose]();
   }
 
-  #opened({ pid, session, items, isAgain, sandbox }: Opened): void {
-    this.model = openedModel(this.#model, { pid, items, isAgain, session }, this.words);
+  #opened({ pid, uuid, session, items, isAgain, sandbox }: Opened): void {
+    this.model = openedModel(this.#model, { pid, uuid, items, isAgain, session }, this.words);
     if (session !== undefined && !isAgain) this.say(openedLine(session, this.words));
     if (session !== undefined && session.cwd !== this.#cwd) this.#moved(session.cwd);
     else this.#useStatus();

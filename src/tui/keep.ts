@@ -1,6 +1,6 @@
 /** What the terminal keeps on disk for the user alone: earlier messages by folder, and the unsent text by session. */
 import { createHash } from "node:crypto";
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Environment, stateDir } from "../lib/paths.ts";
 import { sentText } from "./editor/buffer.ts";
@@ -40,6 +40,12 @@ export class Keep {
     attempt(this.#prompts, (path) =>
       appendFileSync(path, `${JSON.stringify(text.replace(PICTURE, "[Image]"))}\n`, PRIVATE),
     );
+  }
+
+  /** The folder of the session for files that nobody keeps, which it reads unasked; undefined: not here. */
+  scratchOf(uuid: string | undefined): string | undefined {
+    const path = join(dirname(this.#dir), "scratch", uuid ?? "");
+    return uuid !== undefined && existsSync(path) ? path : undefined;
   }
 
   draft(pid: number): string {

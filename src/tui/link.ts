@@ -28,6 +28,7 @@ export interface Opened extends KnownSession {
   /** undefined: it has just begun. */
   readonly session: WireSession | undefined;
   readonly isAgain: boolean;
+  readonly uuid: string | undefined;
   readonly sandbox?: string | undefined;
 }
 
@@ -98,8 +99,8 @@ export class Link {
       detail: "deltas",
     });
     this.#stream = stream;
-    const { pid, sandbox } = stream.response;
-    this.#follower.opened({ pid, session: undefined, items: [], isAgain: false, sandbox });
+    const { pid, sandbox, uuid } = stream.response;
+    this.#follower.opened({ pid, uuid, session: undefined, items: [], isAgain: false, sandbox });
     return { pid, lines: stream.lines };
   }
 
@@ -114,7 +115,8 @@ export class Link {
     this.#stream = stream;
     // with what was said since
     const items = await this.#history(pid);
-    this.#follower.opened({ pid, session: stream.response, items, isAgain });
+    const session = stream.response;
+    this.#follower.opened({ pid, uuid: session.uuid, session, items, isAgain });
     return { pid, lines: stream.lines };
   }
 

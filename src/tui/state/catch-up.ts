@@ -70,14 +70,16 @@ export function knownModel(model: Model, { pid, items }: KnownSession, words: Ph
   return caughtUp({ ...model, pid }, items, words);
 }
 
+interface Opening extends KnownSession {
+  readonly isAgain: boolean;
+  readonly session: { readonly state: string } | undefined;
+  readonly uuid: string | undefined;
+}
+
 /** The session is there. `isAgain`: after the daemon was gone, when a message that waited may have been read. */
-export function openedModel(
-  model: Model,
-  { isAgain, session, ...at }: KnownSession & { isAgain: boolean; session: { state: string } | undefined },
-  words: Phrases,
-): Model {
+export function openedModel(model: Model, { isAgain, session, uuid, ...at }: Opening, words: Phrases): Model {
   const isPaused = session?.state === "paused";
-  const known = { ...knownModel(model, at, words), link: "connected", isPaused } as const;
+  const known = { ...knownModel(model, at, words), link: "connected", isPaused, uuid } as const;
   const read = new Set(
     known.entries.slice(model.entries.length).map((entry) => ("text" in entry ? entry.text : "")),
   );

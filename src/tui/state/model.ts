@@ -90,6 +90,8 @@ export interface Model {
   readonly mode: PermissionMode;
   readonly model: string;
   readonly pid: number | undefined;
+  /** Of the session; undefined: it is not known yet. */
+  readonly uuid: string | undefined;
   readonly isPaused: boolean;
   /** Shares of one. */
   readonly context: number | undefined;
@@ -108,6 +110,7 @@ export const EMPTY: Model = {
   mode: "default",
   model: "",
   pid: undefined,
+  uuid: undefined,
   isPaused: false,
   context: undefined,
   target: undefined,

@@ -268,7 +268,7 @@ test("a change of the effort alone is no other model", () => {
 
 test("openedModel() takes from the session whether it is paused: a stop of the daemon had paused it", () => {
   const paused = after([{ event: "paused", is_paused: true }]);
-  const at = { pid: 1, items: [], isAgain: true };
+  const at = { pid: 1, uuid: "u", items: [], isAgain: true };
   expect(openedModel(paused, { ...at, session: { state: "waiting" } }, en).isPaused).toBe(false);
   expect(openedModel(EMPTY, { ...at, session: { state: "paused" } }, en).isPaused).toBe(true);
 });
