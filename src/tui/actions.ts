@@ -58,6 +58,8 @@ export class Actions {
       this.#app.changed();
       return;
     }
+    // the question of an agent does not keep the others from going on
+    if (name === "ctrl+b" && !box.takesPastes && this.#global(name)) return;
     box.press(press);
     // the answer is no, and the run goes no further
     if (name === "escape" && this.#app.isRunning)
