@@ -27,6 +27,7 @@ import { needsOf, programsOf } from "./needs.ts";
 import { Placeholders } from "./placeholders.ts";
 import { entriesOf, type Rule, ruleArguments, rulesOf } from "./rules.ts";
 import { MACHINES, SeccompFile, type Sockets } from "./seccomp.ts";
+import { replacedSince, stampOf, stampsOf } from "./stamps.ts";
 import { watch } from "./watch.ts";
 
 /** The confinement of one child. */
@@ -255,8 +256,11 @@ export class Sandboxes {
     const begin = () => {
       const watched = watch(plan.watched);
       undo.push(() => watched.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
+      // what lies in a git directory is looked at for what it would run
+      const isTold = (path: string) => !gitDirs.some((dir) => isWithin(dir, path));
+      undo.push(() => replacedSince(plan.mounts, stands, isTold));
     };
-    const { network } = what.profile;
+    const { network, gitDirs = [] } = what.profile;
     let egress: Egress | undefined;
     if (network !== "host" && network !== "off") {
       egress = openEgress({ path: join(this.#make().dir, `${id}.sock`), network, ...this.#egress });
@@ -373,24 +377,7 @@ function checkCwd(
   throw driverError("Open", "UNAVAILABLE", `the sandbox hides the working directory ${cwd} (${hidden})`);
 }
 
-/**
- * The identity of the file or folder at each path: a mount stays with the file it was made of, and protects nothing
- * once that was replaced.
- */
-function stampsOf(mounts: readonly Mount[]): readonly string[] {
-  return mounts.map((mount) => stampOf(mount.op === "place" ? mount.from : mount.path));
-}
-
 const stampsOfRules = (rules: readonly Rule[]): readonly string[] => rules.map(({ path }) => stampOf(path));
-
-function stampOf(path: string): string {
-  try {
-    const { dev, ino, birthtimeNs } = lstatSync(path, { bigint: true });
-    return `${dev} ${ino} ${birthtimeNs}`;
-  } catch {
-    return "unseen";
-  }
-}
 
 function kindOf(path: string): Kind {
   try {
