@@ -87,10 +87,12 @@ const perPiece = (screen: string): Promise<Row> =>
     },
   );
 
+/** Made once: a long one takes a while to make. */
+const LONG = stream(SECONDS + 10);
 const typing = (): Promise<readonly Row[]> =>
   measured(
     ({ rawBody, assistantTurns }) => {
-      if (rawBody.includes(TASK) && !rawBody.includes("begin all")) return stream(SECONDS + 10);
+      if (rawBody.includes(TASK) && !rawBody.includes("begin all")) return LONG;
       if (assistantTurns > 0) return text("They work.");
       const input = (n: number) => ({
         description: `agent ${n}`,
