@@ -237,7 +237,8 @@ export class AskDialog implements AsyncDisposable {
     initial: string,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    return enterLine({ keyboard, write: this.#around.write }, { prompt, initial }, signal);
+    const { write, columns } = this.#around;
+    return enterLine({ keyboard, write, columns }, { prompt, initial }, signal);
   }
 }
 

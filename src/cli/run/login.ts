@@ -49,7 +49,7 @@ export async function askLogin(
   await keyboard.open(left.signal);
   if (lead !== "") await write(`${lead}\n`);
   const ask = (prompt: string, isHidden = false) =>
-    enterLine({ keyboard, write }, { prompt, initial: "", isHidden }, left.signal);
+    enterLine({ keyboard, write, columns: terminal.columns }, { prompt, initial: "", isHidden }, left.signal);
   const givenUp = () => (left.signal.aborted ? "interrupted" : "skipped");
   const name = known ?? (await ask(words.provider(CREDENTIAL_DRIVERS.join(", "))));
   if (name === undefined) return givenUp();

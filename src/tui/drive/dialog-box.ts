@@ -134,10 +134,10 @@ export class DialogBox {
   }
 
   #put(text: string): void {
-    // a line that is written anew begins with a return
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence that line entry prints
-    for (const part of text.split(/(\r\x1b\[K)/)) {
-      if (part === "\r\x1b[K") this.#text = this.#text.slice(0, this.#text.lastIndexOf("\n") + 1);
+    // a line that is written anew begins with a return, and may have been folded
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that line entry prints
+    for (const part of text.split(/(\r(?:\x1b\[\d{1,4}A)?\x1b\[[JK])/)) {
+      if (part.startsWith("\r\x1b[")) this.#text = this.#text.slice(0, this.#text.lastIndexOf("\n") + 1);
       else this.#text += part;
     }
     if (this.#sinceMono === 0) this.#sinceMono = this.#nowMono();
