@@ -49,6 +49,13 @@ test("liveFrame() has what is in progress, what waits, the editor and the mode l
   expect(cursor).toEqual({ row: 4, column: 2 });
 });
 
+test("liveFrame() says that it asks you, where an open question has no call on the screen", () => {
+  const dialog = { lines: [[{ text: "allow it?", style: "" }]], back: 0, isSettled: true };
+  const activity = { sinceMono: 2_000, chars: 0, tokens: 0, waits: "" };
+  const shown = liveFrame(aScene({ activity }, { dialog })).lines.map(textOf).join("\n");
+  expect(shown).toContain("asks you (3s");
+});
+
 test("why a run waits is shown whole, in a row more where it has to be", () => {
   const waits = "model: rate limited (429), retry 1/10 in 4s";
   const activity = { sinceMono: 2_000, chars: 400, tokens: 0, waits };

@@ -86,7 +86,7 @@ function liveLines({ model, committed, look, size }: Scene, room: number): Line[
   return room === 0 ? [] : lines.slice(-room);
 }
 
-function activityLines({ model, look, size, nowMono, reducesMotion }: Scene): Line[] {
+function activityLines({ model, look, size, nowMono, reducesMotion, dialog }: Scene): Line[] {
   const { activity } = model;
   const { theme } = look;
   const words = look.words.live;
@@ -96,7 +96,10 @@ function activityLines({ model, look, size, nowMono, reducesMotion }: Scene): Li
   const elapsed = nowMono - activity.sinceMono;
   const frame = reducesMotion ? 2 : Math.floor(elapsed / SPIN_MS) % SPINNER.length;
   const tokens = activity.tokens + Math.ceil(activity.chars / 4);
-  const what: Span = { text: `${SPINNER[frame] ?? "•"} ${doing(model, words)}`, style: theme.accent };
+  const what: Span = {
+    text: `${SPINNER[frame] ?? "•"} ${doing(model, look.words, dialog !== undefined)}`,
+    style: theme.accent,
+  };
   const lineWith = (...facts: string[]): Line => [
     what,
     { text: ` (${[...facts, words.toInterrupt].join(" · ")})`, style: theme.dim },
@@ -107,7 +110,11 @@ function activityLines({ model, look, size, nowMono, reducesMotion }: Scene): Li
   return [[], ...(lineWidth(whole) <= size.columns ? [whole] : wrapped(lineWith(time), size.columns, "  "))];
 }
 
-function doing({ entries, isPaused, activity }: Model, words: EntryLook["words"]["live"]): string {
+function doing(
+  { entries, isPaused, activity }: Model,
+  { live: words, panel }: EntryLook["words"],
+  isAsked: boolean,
+) {
   if (isPaused) return words.paused;
   if (activity !== undefined && activity.waits !== "") return activity.waits;
   const open = entries.filter((entry) => entry.kind === "call" && !isFinal(entry)) as Array<
@@ -116,6 +123,8 @@ function doing({ entries, isPaused, activity }: Model, words: EntryLook["words"]
   const [first] = open;
   if (first !== undefined)
     return open.length === 1 ? words.runs(safeLine(first.tool)) : words.runsMany(open.length);
+  // of a session that was opened again its open call is not known
+  if (isAsked) return panel.asksYou;
   return entries.at(-1)?.kind === "text" ? words.answers : words.thinks;
 }
 

@@ -48,6 +48,9 @@ test("at 40 columns the begin of the task stays, and no figure is cut", () => {
   expect(row({ agentType, description: "look at part 0" }, 39)).toBe(
     "  ○ general-purpose  look at part…  23s",
   );
+  expect(row({ agentType, status: "failed", endTime: 6_000 }, 39)).toBe(
+    "  ○ general-purpose  find call…  failed",
+  );
   expect(row({ agentType, blockedOn: "asks you" }, 39)).toBe("  ○ general-purpose  find ca…  asks you");
 });
 

@@ -62,7 +62,7 @@ const TASK_CELLS = 14;
 
 /**
  * `  find callers  23s · ↓ 10.9k tokens`, beside the name. What does not fit whole beside the begin of what it is to do is left out,
- * the last figure first; what it does just now goes before its time, unless it waits for the user.
+ * the last figure first; what it does just now goes before its time, unless it waits for the user or has ended.
  */
 function factsText(row: PanelRow, width: number, words: PanelWords): string {
   const doing =
@@ -78,7 +78,9 @@ function factsText(row: PanelRow, width: number, words: PanelWords): string {
   const task = safeLine(row.description);
   const room = width - widthOf(nameOf(row)) - (task === "" ? 2 : 4 + Math.min(TASK_CELLS, widthOf(task)));
   const shorter = figures.map((_, n) => figures.slice(0, figures.length - n));
-  const choices = row.blockedOn === undefined ? [...shorter.slice(0, -1), [time]] : shorter;
+  // the last to go is what it waits for or how it ended, else its time
+  const isSaid = row.blockedOn !== undefined || hasEnded(row);
+  const choices = isSaid ? shorter : [...shorter.slice(0, -1), [time]];
   const facts = (choices.find((each) => widthOf(each.join(" · ")) <= room) ?? choices.at(-1) ?? []).join(
     " · ",
   );
