@@ -18,6 +18,7 @@ import type { ExecSpec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/time/system-clock.ts";
 import { until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
+import { hostLaunch, type Launcher } from "./launch.ts";
 import { childrenOf, findProcess, listPids, readEnviron } from "./procfs.ts";
 import { SandboxFinder } from "./sandbox/probe.ts";
 import { Sandboxes } from "./sandbox/sandbox.ts";
@@ -86,6 +87,30 @@ function nameOf(pid: number): string {
   } catch {
     return "";
   }
+}
+
+/** The pids of those that are made ahead are told late. */
+function slowLaunch() {
+  const born = Promise.withResolvers<void>();
+  const launch: Launcher = (call) => {
+    const launched = hostLaunch()(call);
+    if (call.isAhead !== true) return launched;
+    const { leader } = launched;
+    let isBorn = false;
+    const started = born.promise.then(async () => {
+      await leader.started;
+      isBorn = true;
+    });
+    const late = {
+      get pid() {
+        return isBorn ? leader.pid : undefined;
+      },
+      started,
+      ended: leader.ended,
+    };
+    return { ...launched, leader: late };
+  };
+  return { launch, born };
 }
 
 describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sandbox made ahead", () => {
@@ -191,7 +216,7 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
     expect(readFileSync(join(work, "count"), "utf8")).toBe("ran\n");
   });
 
-  const rounds = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  const one = (when: string) => until(() => exec.spares === 1, `one waits ${when}`);
 
   it("is made after the first command, and while each later one runs", async () => {
     mkdirSync(join(work, "sub"));
@@ -199,17 +224,33 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
     const sandbox = profile({ hide: [join(work, "sub/.env")], protect: [join(work, ".git/hooks/")] });
     await run("true", sandbox);
     expect(exec.spares).toBe(0);
-    await rounds();
-    expect(exec.spares).toBe(1);
     await waiting();
     const running = run("until [ -e go ]; do :; done", sandbox);
     expect(exec.spares).toBe(0);
-    await rounds();
-    expect(exec.spares).toBe(1);
+    await one("while it runs");
     writeFileSync(join(work, "go"), "");
     await running;
-    await rounds();
-    expect(exec.spares).toBe(1);
+    await one("after it");
+  });
+
+  it("that is yet being started serves no command, and is ended once it has started if it is not needed", async () => {
+    const { launch, born } = slowLaunch();
+    const slow = new HostProcesses({ kernelId: "k-slow", epoch: 1, sandboxes, launch: () => launch });
+    const process = { id: work, until: over.signal };
+    const told = async () => {
+      const { spec, out } = bashSpec("echo hi", { cwd: work, sandbox: profile(), isMerged: true, process });
+      await slow.run(spec, new AbortController().signal).exited;
+      return out();
+    };
+    expect(await told()).toBe("hi\n");
+    await until(() => kept().length === 1, "one has started, and is not known to");
+    expect(slow.spares).toBe(0);
+    expect(await told()).toBe("hi\n");
+    over.abort();
+    const closed = slow.close();
+    born.resolve();
+    await closed;
+    await until(() => kept().length === 0, "all have ended");
   });
 
   it("is ended with its process, and what it had made is gone at once", async () => {
@@ -236,9 +277,9 @@ describe.runIf(new SandboxFinder({ keeper: undefined }).get().available)("a sand
     }
     const all = kept();
     await ofProcess(16);
-    // the next one would be made in this round of the event loop
-    await rounds();
-    expect(exec.spares).toBe(16);
+    // the next one would be begun in this round of the event loop
+    await systemClock.sleep(100);
+    expect([exec.spares, kept().length]).toEqual([16, 16]);
     const { osPid } = await ofProcess(0);
     expect([all.length, all.includes(osPid ?? 0)]).toEqual([16, true]);
   });

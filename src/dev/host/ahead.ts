@@ -55,14 +55,15 @@ export class Ahead {
     this.#clock = clock;
   }
 
+  /** How many wait for their commands. */
   get size(): number {
-    return this.#spares.size;
+    return [...this.#spares].filter(isStarted).length;
   }
 
   /** A fitting sandbox, whose program has not begun; undefined: none fits. */
   take(spec: ExecSpec, program: string): PreparedChild | undefined {
     const found = [...this.#spares].find((spare) => isOfKind(spare, spec, program));
-    if (found === undefined || !isShort(spec.argv)) return undefined;
+    if (found === undefined || !isStarted(found) || !isShort(spec.argv)) return undefined;
     const wanted = this.#maker.wantedOf(spec, program);
     if (wanted === undefined || found.prepared.confinement?.holds(wanted) !== true) {
       this.#end(found);
@@ -109,7 +110,7 @@ export class Ahead {
     this.#spares.add(spare);
     const end = () => this.#end(spare);
     until.addEventListener("abort", end, { once: true, signal: spare.over.signal });
-    void spare.prepared.launched.ended.then(end);
+    void spare.prepared.launched.leader.ended.then(end);
     this.#clock.sleep(idleMs, spare.over.signal).then(end, () => {});
   }
 
@@ -117,10 +118,12 @@ export class Ahead {
     if (!this.#spares.delete(spare)) return;
     spare.over.abort(ABORTED);
     spare.prepared.drop();
-    const ending = spare.prepared.launched.ended.finally(() => this.#ending.delete(ending));
+    const ending = spare.prepared.launched.leader.ended.finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
 }
+
+const isStarted = ({ prepared }: Spare): boolean => prepared.launched.leader.pid !== undefined;
 
 /** True if everything except the arguments is the same. */
 function isOfKind(spare: Spare, spec: ExecSpec, program: string): boolean {

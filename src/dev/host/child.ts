@@ -78,7 +78,7 @@ export class HostChild implements ExecChild {
   }
 
   get osPid(): number | undefined {
-    return this.#body.prepared.launched.pid;
+    return this.#body.prepared.launched.leader.pid;
   }
 
   write(data: Uint8Array | string): Promise<void> {
@@ -187,14 +187,14 @@ export class HostChild implements ExecChild {
    * was reported before that.
    */
   get gone(): Promise<unknown> {
-    return this.exited.then(() => this.#body.prepared.launched.ended);
+    return this.exited.then(() => this.#body.prepared.launched.leader.ended);
   }
 
   async #supervise(): Promise<ExecEnd> {
     const { confinement, told, launched } = this.#body.prepared;
     // a program that is not confined could fake the report of its first process
     const alone = confinement === undefined ? [] : [told];
-    const leader = await Promise.race([launched.ended, ...alone]);
+    const leader = await Promise.race([launched.leader.ended, ...alone]);
     if (typeof leader !== "number" && (await this.#isRenewed())) return this.#supervise();
     this.#isLeaderGone = true;
     this.#killTimer.abort(ABORTED);

@@ -235,6 +235,7 @@ export class HostProcesses implements HostExec {
       pipes: this.#pipes,
       launch,
       isAlone: () => wasAlone && this.#adopted === adopted,
+      isAhead,
       confinement,
     });
   }

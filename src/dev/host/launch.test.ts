@@ -8,7 +8,13 @@ import { openDescriptors, openedSince } from "./testing.ts";
 
 const libc = findLibc();
 const ways: [string, Launcher][] = [["fork", forkLaunch]];
-if (libc !== undefined) ways.push(["posix_spawn", posixLaunch(libc)]);
+if (libc !== undefined) {
+  const posix = posixLaunch(libc);
+  ways.push(
+    ["posix_spawn", posix],
+    ["it on another thread", (wanted) => posix({ ...wanted, isAhead: true })],
+  );
+}
 
 const call = (script: string, more: Partial<LaunchCall> = {}): LaunchCall => ({
   argv: ["/bin/sh", "-c", script],
@@ -24,14 +30,14 @@ async function output(launch: Launcher, script: string, more: Partial<LaunchCall
   const fd = openSync(path, "w");
   const launched = launch(call(script, { stdio: ["ignore", fd, fd], ...more }));
   closeSync(fd);
-  await launched.ended;
+  await launched.leader.ended;
   return readFileSync(path, "utf8");
 }
 
 describe.each(ways)("launch by %s", (_name, launch) => {
   it("tells the exit code, and the signal by name", async () => {
-    expect(await launch(call("exit 7")).ended).toEqual({ code: 7, signal: null });
-    expect(await launch(call("kill -KILL $$")).ended).toEqual({ code: null, signal: "SIGKILL" });
+    expect(await launch(call("exit 7")).leader.ended).toEqual({ code: 7, signal: null });
+    expect(await launch(call("kill -KILL $$")).leader.ended).toEqual({ code: null, signal: "SIGKILL" });
   });
 
   it("gives the program its folder, environment and words, and nothing of ours", async () => {
@@ -71,20 +77,22 @@ describe.each(ways)("launch by %s", (_name, launch) => {
     pipe?.write("word\n");
     expect(await answer).toBe("got word\n");
     pipe?.destroy();
-    expect(await launched.ended).toEqual({ code: 0, signal: null });
+    expect(await launched.leader.ended).toEqual({ code: 0, signal: null });
   });
 
   it("a program that is not there is told, and leaves no fd", async () => {
     const before = openDescriptors();
     const wish = call("", { argv: ["/no/such/program"], stdio: ["pipe", "ignore", "ignore"] });
-    const error = await (async () => (await launch(wish).ended).error)().catch((thrown: unknown) => thrown);
+    const error = await (async () => (await launch(wish).leader.ended).error)().catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ code: "ENOENT" });
     await until(() => openedSince(before).length === 0, "all are closed");
   });
 
   it("many at once are each told their own end", async () => {
     const codes = Array.from({ length: 40 }, (_, n) => n);
-    const ends = await Promise.all(codes.map((code) => launch(call(`exit ${code}`)).ended));
+    const ends = await Promise.all(codes.map((code) => launch(call(`exit ${code}`)).leader.ended));
     expect(ends.map(({ code }) => code)).toEqual(codes);
   });
 });
@@ -104,22 +112,31 @@ describe("Children", () => {
     const listeners = () => process.listenerCount("SIGCHLD");
     const before = listeners();
     const statuses = new Map<number, number>();
-    const children = new Children({ waitNow: (pid) => statuses.get(pid) });
-    expect(() =>
-      children.start(() => {
-        throw new Error("no");
-      }),
-    ).toThrow("no");
-    expect(listeners()).toBe(before);
-    const [one, two] = [children.start(() => 101), children.start(() => 102)];
+    const pids = [101, 102];
+    const spawn = () => {
+      const pid = pids.shift();
+      if (pid === undefined) throw new Error("no");
+      return pid;
+    };
+    const waitNow = (pid: number) => statuses.get(pid);
+    const children = new Children({ spawn, spawnBeside: async () => spawn(), copyOf: (fd) => fd, waitNow });
+    const wanted = { path: "/p", argv: ["p"], env: [], cwd: "/", fds: [] };
+    const [one, two] = [children.start(wanted), children.startBeside(wanted)];
+    expect(two.pid).toBeUndefined();
+    await two.started;
+    expect(two.pid).toBe(102);
     expect(listeners()).toBe(before + 1);
     statuses.set(102, 512);
     process.emit("SIGCHLD", "SIGCHLD");
-    expect(await two.ended).toBe(512);
+    expect(await two.ended).toEqual({ code: 2, signal: null });
     expect(listeners()).toBe(before + 1);
     statuses.set(101, 9);
     process.emit("SIGCHLD", "SIGCHLD");
-    expect(await one.ended).toBe(9);
+    expect(await one.ended).toEqual({ code: null, signal: "SIGKILL" });
+    expect(listeners()).toBe(before);
+    expect(() => children.start(wanted)).toThrow("no");
+    expect(listeners()).toBe(before);
+    expect(await children.startBeside(wanted).ended).toMatchObject({ error: { message: "no" } });
     expect(listeners()).toBe(before);
   });
 });

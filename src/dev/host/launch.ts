@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync } from "node:fs";
 import { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Duplex } from "node:stream";
-import type { Libc } from "./libc.ts";
+import type { Libc, SpawnCall } from "./libc.ts";
 import { findLibc } from "./libc.ts";
 import { linkOf } from "./procfs.ts";
 
@@ -16,6 +16,8 @@ export interface LaunchCall {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdio: readonly StdioWish[];
+  /** Nobody waits for it: it may be started on another thread, and have no pid when this returns. */
+  readonly isAhead?: boolean;
 }
 
 interface LeaderEnd {
@@ -25,15 +27,21 @@ interface LeaderEnd {
   readonly error?: unknown;
 }
 
-export interface Launched {
-  /** undefined: the program did not start. */
+interface Leader {
+  /** undefined: it did not start, or has not yet. */
   readonly pid: number | undefined;
+  /** Resolves when it has its pid, or did not start; absent: that was so at once. Never rejects. */
+  readonly started?: Promise<void>;
+  /** Never rejects. */
+  readonly ended: Promise<LeaderEnd>;
+}
+
+export interface Launched {
+  readonly leader: Leader;
   /** Our end of each fd that is a "pipe", by the position of the fd; null for the others. */
   readonly pipes: readonly (Duplex | null)[];
   /** Its end of fd 0 if that is a "pipe", as /proc shows it; undefined: not known. */
   readonly inputLink: string | undefined;
-  /** Never rejects. */
-  readonly ended: Promise<LeaderEnd>;
 }
 
 /** Starts each process in a session of its own. Throws for an argument list that the host cannot take. */
@@ -51,13 +59,13 @@ export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
   });
   const { pid } = child;
   const inputLink = stdio[0] === "pipe" && pid !== undefined ? linkOf(pid, "0") : undefined;
-  return { pid, pipes: child.stdio.map((stream) => stream as Duplex | null), inputLink, ended };
+  return { leader: { pid, ended }, pipes: child.stdio.map((stream) => stream as Duplex | null), inputLink };
 }
 
 export function posixLaunch(libc: Libc): Launcher {
   const children = new Children(libc);
   const nothing = openSync("/dev/null", "r+");
-  return ({ argv, cwd, env, stdio }) => {
+  return ({ argv, cwd, env, stdio, isAhead = false }) => {
     const ours: (number | undefined)[] = [];
     const theirs: number[] = [];
     try {
@@ -72,11 +80,12 @@ export function posixLaunch(libc: Libc): Launcher {
         return other;
       });
       const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-      const { pid, ended } = children.start(() => libc.spawn({ path: argv[0], argv, env: words, cwd, fds }));
+      const call = { path: argv[0], argv, env: words, cwd, fds };
+      const leader = isAhead ? children.startBeside(call) : children.start(call);
       // a wrapper may close its own at once, so this cannot be read from /proc
       const [input = nothing] = fds;
       const inputLink = stdio[0] === "pipe" ? `socket:[${fstatSync(input).ino}]` : undefined;
-      return { pid, pipes: ours.map(socketOf), inputLink, ended: ended.then(leaderEnd) };
+      return { leader, pipes: ours.map(socketOf), inputLink };
     } catch (error) {
       for (const fd of ours) if (fd !== undefined) closeSync(fd);
       throw error;
@@ -114,24 +123,68 @@ const LOOK_MS = 1_000;
 
 /** The children that Node does not know; all are checked on each SIGCHLD. */
 export class Children {
-  readonly #libc: Pick<Libc, "waitNow">;
-  readonly #live = new Map<number, (status: number) => void>();
+  readonly #libc: Pick<Libc, "spawn" | "spawnBeside" | "copyOf" | "waitNow">;
+  readonly #live = new Map<number, (end: LeaderEnd) => void>();
+  /** Those that are yet being started. */
+  #coming = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(libc: Pick<Libc, "waitNow">) {
+  constructor(libc: Pick<Libc, "spawn" | "spawnBeside" | "copyOf" | "waitNow">) {
     this.#libc = libc;
   }
 
-  /** `spawn` returns the pid; its errors are passed on. `ended` is the raw wait status. */
-  start(spawn: () => number): { readonly pid: number; readonly ended: Promise<number> } {
+  /** Throws what `spawn` throws. */
+  start(call: SpawnCall): Leader {
     this.#listen();
     try {
-      const pid = spawn();
-      const ended = new Promise<number>((resolve) => this.#live.set(pid, resolve));
-      return { pid, ended };
+      const pid = this.#libc.spawn(call);
+      return { pid, ended: this.#endOf(pid) };
     } finally {
       this.#leave();
     }
+  }
+
+  /** On another thread. The fds may be closed as soon as it returns. */
+  startBeside(call: SpawnCall): Leader {
+    const fds: number[] = [];
+    const closeAll = () => {
+      for (const fd of fds) closeSync(fd);
+    };
+    try {
+      for (const fd of call.fds) fds.push(this.#libc.copyOf(fd));
+    } catch (error) {
+      closeAll();
+      throw error;
+    }
+    this.#listen();
+    this.#coming++;
+    let pid: number | undefined;
+    const born = this.#libc.spawnBeside({ ...call, fds }).then(
+      (known) => {
+        pid = known;
+        return () => this.#endOf(known);
+      },
+      (error: unknown) => () => Promise.resolve({ code: null, signal: null, error }),
+    );
+    const ended = born.then((end) => {
+      closeAll();
+      this.#coming--;
+      const ending = end();
+      // its SIGCHLD may have come before its pid
+      this.#reap();
+      return ending;
+    });
+    return {
+      get pid() {
+        return pid;
+      },
+      started: born.then(() => {}),
+      ended,
+    };
+  }
+
+  #endOf(pid: number): Promise<LeaderEnd> {
+    return new Promise((resolve) => this.#live.set(pid, resolve));
   }
 
   /** Listens while there are children, with one listener for all of them. */
@@ -142,7 +195,7 @@ export class Children {
   }
 
   #leave(): void {
-    if (this.#live.size > 0) return;
+    if (this.#live.size + this.#coming > 0) return;
     process.off("SIGCHLD", this.#reap);
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -153,7 +206,7 @@ export class Children {
       const status = this.#libc.waitNow(pid);
       if (status === undefined) continue;
       this.#live.delete(pid);
-      resolve(status);
+      resolve(leaderEnd(status));
     }
     this.#leave();
   };

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import { getSystemErrorName } from "node:util";
 import type * as Koffi from "koffi";
 
-interface SpawnCall {
+export interface SpawnCall {
   /** The absolute path of the program. */
   readonly path: string;
   readonly argv: readonly string[];
@@ -23,6 +23,8 @@ export interface Libc {
    * …).
    */
   spawn(call: SpawnCall): number;
+  /** The same on another thread: this one stands still for as long as the program takes to begin. */
+  spawnBeside(call: SpawnCall): Promise<number>;
   /** The raw wait status of an ended child of ours, which is reaped by this call; undefined: it is still running. */
   waitNow(pid: number): number | undefined;
   /** True if poll(2) reports a change of the file since it was opened, or since the last call: of mountinfo, a mount. */
@@ -31,6 +33,8 @@ export interface Libc {
   socketPair(): readonly [number, number];
   /** A pipe, close-on-exec; both ends block. */
   pipe(): { readonly reader: number; readonly writer: number };
+  /** Another number of the open file, close-on-exec. */
+  copyOf(fd: number): number;
   /** Makes a pipe hold so many bytes. False: the system does not give it that. */
   growPipe(fd: number, bytes: number): boolean;
   /** Gives the memory that the library holds unused back to the system; its own threads wait meanwhile. */
@@ -46,6 +50,9 @@ const POLLERR = 8;
 const AF_UNIX = 1;
 const O_CLOEXEC = 0o2000000;
 const F_SETPIPE_SZ = 1031;
+const F_DUPFD_CLOEXEC = 1030;
+/** Above every number that a program is given: what becomes 3 there must not be the source of a later one. */
+const COPIES_FROM = 16;
 const SOCK_STREAM_CLOEXEC = 1 | O_CLOEXEC;
 /** Larger than glibc's opaque types are on any platform: 80, 336 and 128 bytes. */
 const ACTIONS_BYTES = 256;
@@ -79,22 +86,40 @@ function bind(library: Koffi.LibraryHandle): Libc {
   // Node ignores SIGPIPE; a program must not inherit that, nor a mask
   check(call.attrDefault(attributes, Buffer.alloc(SIGNAL_SET_BYTES, 0xff)));
   check(call.attrMask(attributes, Buffer.alloc(SIGNAL_SET_BYTES)));
+  const prepared = ({ path, argv, env, cwd, fds }: SpawnCall) => {
+    for (const text of [path, cwd, ...argv, ...env])
+      if (text.includes("\0")) throw new TypeError("a text for the host has a zero byte");
+    const actions = Buffer.alloc(ACTIONS_BYTES);
+    check(call.actionsInit(actions));
+    try {
+      for (const [target, fd] of fds.entries()) check(call.actionsDup(actions, fd, target));
+      check(call.actionsChdir(actions, cwd));
+    } catch (error) {
+      call.actionsDestroy(actions);
+      throw error;
+    }
+    const pid = [0];
+    return { pid, actions, words: [pid, path, actions, attributes, [...argv, null], [...env, null]] };
+  };
   return {
-    spawn({ path, argv, env, cwd, fds }) {
-      for (const text of [path, cwd, ...argv, ...env])
-        if (text.includes("\0")) throw new TypeError("a text for the host has a zero byte");
-      const actions = Buffer.alloc(ACTIONS_BYTES);
-      check(call.actionsInit(actions));
+    spawn: (wanted) => {
+      const { words, pid, actions } = prepared(wanted);
       try {
-        for (const [target, fd] of fds.entries()) check(call.actionsDup(actions, fd, target));
-        check(call.actionsChdir(actions, cwd));
-        const pid = [0];
-        check(call.spawn(pid, path, actions, attributes, [...argv, null], [...env, null]));
+        check(call.spawn(...words));
         return pid[0] ?? 0;
       } finally {
         call.actionsDestroy(actions);
       }
     },
+    spawnBeside: (wanted) =>
+      new Promise((resolve, reject) => {
+        const { words, pid, actions } = prepared(wanted);
+        call.spawn.async(...words, (error: unknown, status: number) => {
+          call.actionsDestroy(actions);
+          if (error == null && status === 0) resolve(pid[0] ?? 0);
+          else reject(error ?? hostError("spawn", status));
+        });
+      }),
     waitNow(pid) {
       const status = [0];
       return call.wait(pid, status, WNOHANG) === pid ? status[0] : undefined;
@@ -118,6 +143,11 @@ function bind(library: Koffi.LibraryHandle): Libc {
       const fds = new Int32Array(2);
       if (call.pipe(fds, O_CLOEXEC) !== 0) throw hostError("pipe2", call.errno());
       return { reader: fds[0] ?? -1, writer: fds[1] ?? -1 };
+    },
+    copyOf(fd) {
+      const copy = call.control(fd, F_DUPFD_CLOEXEC, "int", COPIES_FROM);
+      if (copy < 0) throw hostError("fcntl", call.errno());
+      return copy;
     },
     growPipe: (fd, bytes) => call.control(fd, F_SETPIPE_SZ, "int", bytes) >= bytes,
     releaseFree: () => void call.trim(0),

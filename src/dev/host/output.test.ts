@@ -64,7 +64,7 @@ it.runIf(libc !== undefined)("a pipe is ahead once much has come and it holds mo
   const [{ stream, isAhead } = { stream: new PassThrough() }] = streams.outputs;
   expect(isAhead?.(1)).toBe(false);
   stream.on("data", () => {});
-  await Promise.all([once(stream, "close"), child.ended]);
+  await Promise.all([once(stream, "close"), child.leader.ended]);
   expect([isAhead?.(1), isAhead?.(256 * 1024)]).toEqual([true, false]);
   await pipes.close();
 });

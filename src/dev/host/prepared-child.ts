@@ -28,6 +28,8 @@ interface Preparation {
   readonly launch: Launcher;
   /** Whether no other program runs that could move what its sandbox is made of. Asked once that is in place. */
   readonly isAlone: () => boolean;
+  /** Made before its command is known. */
+  readonly isAhead?: boolean;
   /** Absent: the child runs unconfined. Released when nothing of the child is left, or when it did not start. */
   readonly confinement?: Confinement | undefined;
 }
@@ -38,8 +40,6 @@ const MOVED = "a program that still runs moved a folder of it while it was made"
 export class PreparedChild {
   readonly launched: Launched;
   readonly streams: Streams;
-  /** undefined: the child did not start. */
-  readonly job: Job | undefined;
   readonly confinement: Confinement | undefined;
   /** The program's exit status, reported when only the first process is left. Never settles if it is not reported. */
   readonly told: Promise<number>;
@@ -51,6 +51,8 @@ export class PreparedChild {
   readonly #said: Promise<string>;
   readonly #saying: Duplex | null;
   readonly #isAlone: () => boolean;
+  readonly #jobOf: (leader: number) => Job;
+  #job: Job | undefined;
   #isMoved = false;
 
   /** Throws what spawn throws, for an argument list that the host cannot take; everything is released then. */
@@ -58,6 +60,7 @@ export class PreparedChild {
     const { isolation, confinement } = preparation;
     this.confinement = confinement;
     this.#isAlone = preparation.isAlone;
+    this.#jobOf = (leader) => isolation.job(leader, preparation.mark);
     this.#hasAsked = !isolation.asksAtStart;
     this.#hasBegun = this.#hasAsked;
     try {
@@ -67,7 +70,6 @@ export class PreparedChild {
       this.#channel = channel;
       this.#saying = words;
       this.#said = allOf(words);
-      this.job = child.pid === undefined ? undefined : isolation.job(child.pid, preparation.mark);
     } catch (error) {
       confinement?.end();
       throw error;
@@ -76,6 +78,13 @@ export class PreparedChild {
     }
     this.told = this.#hear();
     this.#heardAll = closed(this.#channel);
+  }
+
+  /** undefined: the child did not start, or has not yet. */
+  get job(): Job | undefined {
+    const { pid } = this.launched.leader;
+    if (pid !== undefined) this.#job ??= this.#jobOf(pid);
+    return this.#job;
   }
 
   /** True once the first process has sent its request: all that confines the child is in place. */
@@ -107,10 +116,16 @@ export class PreparedChild {
 
   /** Discards a child that is not needed: ends it and releases its confinement at once. */
   drop(): void {
-    this.job?.kill();
-    this.confinement?.end();
+    const { pid, started } = this.launched.leader;
+    if (pid !== undefined || started === undefined) this.#end();
+    else void started.then(() => this.#end());
     for (const { stream } of this.streams.outputs) stream.destroy();
     this.close();
+  }
+
+  #end(): void {
+    this.job?.kill();
+    this.confinement?.end();
   }
 
   /** Closes all connections to the child, except its output. */
@@ -135,7 +150,10 @@ export class PreparedChild {
 
   /** Ends it before its program begins if something was moved. */
   async #look(): Promise<void> {
-    const [first] = this.launched.pid === undefined ? [] : childrenOf(this.launched.pid);
+    const { leader } = this.launched;
+    await leader.started;
+    const { pid } = leader;
+    const [first] = pid === undefined ? [] : childrenOf(pid);
     this.#isMoved = first !== undefined && (await this.confinement?.isInPlace?.(first)) === false;
     if (this.#isMoved) this.job?.kill();
     else this.#asked();
@@ -191,7 +209,7 @@ interface Spawned extends Started {
 }
 
 function spawnPrepared(preparation: Preparation): Spawned {
-  const { spec, program, env: own, isolation, pipes, launch, confinement } = preparation;
+  const { spec, program, env: own, isolation, pipes, launch, confinement, isAhead = false } = preparation;
   const { cwd } = spec;
   const [first, ...args] = confinement?.argv ?? [program, ...spec.argv.slice(1)];
   const { options: confined, loopback } = confinement ?? {};
@@ -206,12 +224,12 @@ function spawnPrepared(preparation: Preparation): Spawned {
   let channel: Duplex | null = null;
   let words: Duplex | null = null;
   const started = withStreams(spec, pipes, (streams) => {
-    if (!isolation.asksAtStart) return launch({ argv, cwd, env, stdio: streams });
+    if (!isolation.asksAtStart) return launch({ argv, cwd, env, stdio: streams, isAhead });
     const [input = "ignore", out = "ignore", err = "ignore"] = streams;
     const filter = confinement?.filterFd ?? "ignore";
     // the program's output pipes are passed on as fds 5 and 6: nothing but the program holds them open
     const stdio = [input, "ignore", "pipe", "pipe", filter, out, err, ...(loopback?.fds ?? [])] as const;
-    const child = launch({ argv, cwd, env, stdio });
+    const child = launch({ argv, cwd, env, stdio, isAhead });
     const [stdin = null, , said = null, asked = null, , stdout = null, stderr = null] = child.pipes;
     channel = asked;
     words = said;
