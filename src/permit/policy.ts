@@ -23,7 +23,7 @@ import { DEFAULT_LABEL_POLICY, type ExecFacts, judgeLabels, type LabelPolicy } f
 import { inMode } from "./judge/mode.ts";
 import { originsOf } from "./judge/origins.ts";
 import { judgeMcp, judgeMessage, judgeMode, judgeNetwork, judgeSpawn, judgeUnknown } from "./judge/other.ts";
-import { findOtherNames } from "./judge/other-names.ts";
+import { findOtherNames, isKernelFile } from "./judge/other-names.ts";
 import { judgePath } from "./judge/path.ts";
 import { allow, hardAsk, strictest, toDecision, type Verdict } from "./judge/verdict.ts";
 import { isGitProgram } from "./rules/git-programs.ts";
@@ -239,6 +239,7 @@ function makePlaces(options: PermitOptions): Places {
     skills: bothForms(options, skillPaths),
     realPath,
     exists,
+    isKernelFile: (path) => isKernelFile(kernel, path),
     otherNames: (path, roots) => findOtherNames({ home: root, kernel, protections: table }, path, roots),
     isGitProgram: (path, isWhole) => isGitProgram(path, root, isWhole),
     foldsNames: options.foldsNames === true,

@@ -53,6 +53,8 @@ export interface Places {
   readonly exists: (path: string) => boolean;
   /** Whether the file has another name (hard link) in a protected or kernel place. */
   readonly otherNames: (path: string, roots: readonly string[]) => OtherNames;
+  /** Whether the file has another name that is a lock, a key or the journal of Crux. */
+  readonly isKernelFile: (path: string) => boolean;
   /** Whether the configuration of its repository has git run the file; `isWhole`: with all that lies in it. */
   readonly isGitProgram: (path: string, isWhole: boolean) => boolean;
   /** The volume ignores case and invisible characters in names. */

@@ -33,6 +33,17 @@ export function findOtherNames(places: ProtectedPlaces, path: string, roots: rea
   return found || search.isCut ? "protected" : "none";
 }
 
+/**
+ * Whether the file is one of Crux itself, of those that lie in the first or second folder of its places: the locks, the journal, the
+ * keys. Opening a lock in the daemon and closing it again would drop it.
+ */
+export function isKernelFile(kernel: readonly string[], path: string): boolean {
+  const file = statOf(path);
+  if (file === undefined || !file.isFile() || file.nlink < 2n) return false;
+  const search = new Search(file);
+  return kernel.some((dir) => search.finds(dir, () => "counts", MAX_DEPTH - 1));
+}
+
 /** `counts`: the path is protected; `leads`: something below it may be. */
 type Rate = (path: string) => "counts" | "leads" | "neither";
 

@@ -89,10 +89,12 @@ function restrictUnresolved({ path, forms, isGuess }: ResolvedAccess): Verdict |
   return deny("protected", `${shown(path)} leads to what a process has open, and cannot be resolved`);
 }
 
-/** A hard link to a protected file is protected as well. */
+/** A hard link to a protected file is protected as well; one to a file of Crux itself may not be read either. */
 function restrictOtherNames(c: Case, wanted: ResolvedAccess): Verdict | null {
-  if (wanted.access !== "write" || wanted.isGuess === true) return null;
-  const found = c.places.otherNames(wanted.forms.at(-1) ?? wanted.path, c.roots);
+  if (wanted.isGuess === true) return null;
+  const path = wanted.forms.at(-1) ?? wanted.path;
+  const ofKernel = () => (c.places.isKernelFile(path) ? "kernel" : "none");
+  const found = wanted.access === "read" ? ofKernel() : c.places.otherNames(path, c.roots);
   if (found === "kernel")
     return deny("protected", `${shown(wanted.path)} is a file of crux itself under another name`);
   return found === "none" ? null : protectedAsk(wanted, "a protected path under another name (hard link)");
