@@ -16,6 +16,7 @@ import { hintLine } from "../screen/errors.ts";
 import { runErrorLine } from "../screen/run-lines.ts";
 import { oneLine } from "../screen/text/json.ts";
 import { safeLines } from "../screen/text/safe-text.ts";
+import { brokenAtBlanks } from "../screen/text/width.ts";
 
 interface ChatOutput {
   readonly isTerminal: boolean;
@@ -84,8 +85,9 @@ export class ChatView {
 
   async #screen(text: string): Promise<void> {
     if (!this.#console.isScreen) return;
+    const { room = Number.POSITIVE_INFINITY } = this.#console;
     if (this.#output.isResultAlone) await this.#console.errorLine(text);
-    else await this.#console.line(text);
+    else await this.#console.line(brokenAtBlanks(text, room));
   }
 
   async #reply(text: string): Promise<void> {

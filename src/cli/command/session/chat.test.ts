@@ -74,12 +74,14 @@ function atTerminal(line: string, feed = new Feed(), daemon = aDaemon(feed)) {
   return { ...machine, daemon, done, feed, asked };
 }
 
-test("an answer is broken at blanks at a narrow terminal", async () => {
+test("an answer, and the line of its end, are broken at blanks at a narrow terminal", async () => {
   const chat = atTerminal("");
   chat.stdout.columns = 40;
   chat.feed.push(told({ event: "spawn", intent: "" }));
   chat.feed.push(told({ event: "reply", text: "Some words that go on behind the end of a line." }), idle(1));
   await chat.stdout.shows("Some words that go on behind the end of\na line.");
+  await chat.stdout.shows("elapsed");
+  expect(chat.stdout.text).toContain(" | tokens: 7 |\n  elapsed: 0.1s\n");
   chat.stdin.type("\x04");
   await chat.done;
 });
