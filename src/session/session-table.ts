@@ -4,7 +4,7 @@
  */
 
 import { COORDINATOR } from "../abi/child.ts";
-import { codeOf, Fault } from "../abi/errors.ts";
+import { codeOf, Fault, messageOf } from "../abi/errors.ts";
 import { PID_KERNEL, type Pid } from "../abi/ids.ts";
 import type { McpServer } from "../abi/mcp.ts";
 import { type Disposition, EXIT, SIGNALS, type Signal } from "../abi/process.ts";
@@ -14,6 +14,7 @@ import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
 import type {
   AwakeOptions,
+  EndedUnread,
   HistoryPage,
   HistoryWish,
   SessionChange,
@@ -150,6 +151,15 @@ export class SessionTable implements Sessions {
 
   resumeWith(...[pid, letter, env]: Parameters<Sessions["resumeWith"]>): ReturnType<Sessions["resumeWith"]> {
     return resumeWith(this.#core(), pid, { letter, env });
+  }
+
+  async readOn({ pid, ppid, seed: { env } }: EndedUnread): Promise<void> {
+    const core = this.#core();
+    try {
+      await wake(core, pid, { env, by: ppid, paused: false });
+    } catch (error) {
+      core.ports.log("warn", `pid ${pid}: it has ended with a message unread: ${messageOf(error)}`);
+    }
   }
 
   /** Applies a client's signal to a resting session: it ends it or resumes it. undefined: the session does not rest. */

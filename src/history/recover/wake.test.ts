@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { asFd, asPid, asProcUuid, type Pid } from "../../abi/ids.ts";
-import { EXIT, PERMISSION_MODES, SIGNALS } from "../../abi/process.ts";
+import { EXIT, type ExitStatus, PERMISSION_MODES, SIGNALS } from "../../abi/process.ts";
 import type { Begun, Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
@@ -24,22 +24,24 @@ let generation = 0;
 function daemonOn(
   journal: MemoryJournal,
   more: Partial<KernelPorts> = {},
-): { t: TestKernel; begun: Map<Pid, Begun> } {
+): { t: TestKernel; begun: Map<Pid, Begun>; completed: Map<Pid, () => void> } {
   generation++;
   let named = 0;
   const name = () => `${generation}`.padStart(4, "0") + `${++named}`.padStart(12, "0");
   const begun = new Map<Pid, Begun>();
+  const completed = new Map<Pid, () => void>();
   const program: Program = (sys, start) => {
     begun.set(start.pid, { sys, start });
-    return new Promise<typeof EXIT.unexpected>((resolve) =>
-      sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected)),
-    );
+    return new Promise<ExitStatus>((resolve) => {
+      completed.set(start.pid, () => resolve(EXIT.completed));
+      sys.ending.addEventListener("abort", () => resolve(EXIT.unexpected));
+    });
   };
   const t = testKernel(
     { nonce: name, uuid: () => asProcUuid(`00000000-${name()}`), program, ...more },
     journal,
   );
-  return { t, begun };
+  return { t, begun, completed };
 }
 
 async function restarted(t: TestKernel) {
@@ -418,7 +420,7 @@ describe("an agent below another that has ended, and is sent a message", () => {
   /** A parent whose child, started by a call, was ended. */
   async function family() {
     const room = { children: 9 };
-    const { t, begun } = daemonOn(testKernel().journal, {
+    const { t, begun, completed } = daemonOn(testKernel().journal, {
       budget: () => ({ defaults: {}, windows: [], agents: room }),
     });
     const started = async () => {
@@ -431,7 +433,7 @@ describe("an agent below another that has ended, and is sent a message", () => {
     const pid = await parent.sys.spawn("dig", null, mark);
     await parent.sys.kill(pid, SIGNALS.SIGTERM);
     await parent.sys.wait(pid);
-    return { t, begun, room, started, parent, pid, uuid: (await t.journal.processOf(pid))! };
+    return { t, begun, completed, room, started, parent, pid, uuid: (await t.journal.processOf(pid))! };
   }
   const said = (t: TestKernel, uuid: string) =>
     t.journal.records.filter(({ proc }) => proc === uuid).map(({ kind }) => kind);
@@ -461,6 +463,40 @@ describe("an agent below another that has ended, and is sent a message", () => {
     const { sys } = begun.get(pid)!;
     expect([text((await sys.recv()).data), text((await sys.recv()).data)].sort()).toEqual(["one", "two"]);
     expect(t.journal.bodies("process.recovered")).toHaveLength(1);
+  });
+
+  test("at any moment around its end comes back with it, and reads it once", async () => {
+    const ways = new Set<string>();
+    const at = async (isSentFirst: boolean, steps: number): Promise<void> => {
+      const { t, begun, completed, parent } = await family();
+      const mark = { child: { call: "c2", title: "dig" }, onParentExit: "terminate" } as const;
+      const pid = await parent.sys.spawn("dig", null, mark);
+      await settle();
+      const [first, turns] = [
+        begun.get(pid)!,
+        async () => {
+          for (let step = 0; step < steps; step++) await Promise.resolve();
+        },
+      ];
+      const send = () => parent.sys.send(pid, bytes("go on")).then(() => true);
+      const sent = isSentFirst ? send() : undefined;
+      if (isSentFirst) await turns();
+      completed.get(pid)!();
+      if (!isSentFirst) await turns();
+      expect(await (sent ?? send())).toBe(true);
+      await settle(20);
+      const again = begun.get(pid)!;
+      expect([again === first, t.proc(pid).isLive]).toEqual([false, true]);
+      expect(text((await again.sys.recv()).data)).toBe("go on");
+      await expect(again.sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+      const uuid = (await t.journal.processOf(pid))!;
+      const own = said(t, uuid);
+      ways.add(own.indexOf("mail.put") < own.indexOf("process.exited") ? "before" : "after");
+      await parent.sys.kill(pid, SIGNALS.SIGTERM);
+      expect(await parent.sys.recv()).toMatchObject({ from: pid, notice: pid });
+    };
+    await fc.assert(fc.asyncProperty(fc.boolean(), fc.nat(40), at), { numRuns: 150, seed: 1 });
+    expect([...ways].sort()).toEqual(["after", "before"]);
   });
 
   test("stays ended where the journal refuses, and reads it in the next daemon where it took it", async () => {

@@ -69,8 +69,10 @@ interface WakeOptions {
   readonly session?: boolean;
   /** Absent: paused if it was paused before. */
   readonly paused?: boolean;
-  /** Recorded with the return of an ended agent, which is one of the background from then on. */
+  /** Recorded with the return of an ended agent. */
   readonly message?: Message;
+  /** Who has it read a message: it is one of the background from then on, and waits for its turn as a new agent does. */
+  readonly by?: Pid;
   readonly change?: SessionChange;
 }
 
@@ -135,7 +137,7 @@ export async function resumeWith(
   const live = core.table.get(pid);
   if (known === undefined && (live === undefined || !isHere(live))) {
     const message = numbered(core, pid, letter);
-    await wake(core, pid, { env, message, paused: false });
+    await wake(core, pid, { env, message, by: letter.from, paused: false });
     return { seq: message.seq, ahead: 0 };
   }
   await known;
@@ -149,7 +151,7 @@ function isHere(proc: Process): boolean {
 async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<Process> {
   checkAccepting(core);
   core.journalWatch.check("Wake");
-  await untilGone(core, pid, options.message?.from);
+  await untilGone(core, pid, options.by);
   // its last notes may not be on disk yet
   await core.ports.journal.sync().catch(() => {});
   const row = await find(core, pid);
@@ -175,7 +177,7 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
     await recalled(proc);
     checkAccepting(core);
     lost = await returnFromGone(core, proc);
-    const isTold = options.message !== undefined && !isInBackground(proc);
+    const isTold = options.by !== undefined && !isInBackground(proc);
     if (isTold) proc.facts.change(detachedFacet, "child.detached", {});
     await core.ports.journal.append([
       ...drafts(row, remains, { ...options, isTold, epoch: core.ports.journal.epoch }),
@@ -189,8 +191,7 @@ async function wakeOnce(core: Waking, pid: Pid, options: WakeOptions): Promise<P
     if (row.exit !== null) await core.ports.onReaped(uuid);
     throw error;
   }
-  // whom a message wakes waits for its turn as a new agent does
-  core.admission.enter(proc, { hasBegun: options.message === undefined });
+  core.admission.enter(proc, { hasBegun: options.by === undefined });
   const children = core.table.takeBack(pid);
   // before its program, which may ask for them at once
   await wakeChildren(core, proc, options);

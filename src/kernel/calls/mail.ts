@@ -85,10 +85,14 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, 
     const labels = self.labels.length === 0 ? undefined : self.labels;
     const letter = { from: self.pid, data, client, media, maxSteps, labels, request };
     const mayResume = pass.scope === null || pass.scope.effects.some(({ kind }) => kind === "message");
+    const table: ProcessTable = core.table;
+    // nothing is awaited between this look at one that still reads and its mailbox
     const back =
-      mayResume && withCheckpoint === undefined ? await resumed(core, self, pid, letter) : undefined;
+      mayResume && withCheckpoint === undefined && table.get(pid)?.life.isOver !== false
+        ? await resumed(core, self, pid, letter)
+        : undefined;
     if (back !== undefined) return back;
-    const target = core.table.require(self.pid, pid, "Send", "see");
+    const target = table.require(self.pid, pid, "Send", "see");
     checkFellow(pass, pid);
     const unseen = media === undefined ? undefined : whyUnseen(core, target);
     if (unseen !== undefined) throw new SyscallError({ ...call, code: "INVALID", message: unseen });
@@ -136,11 +140,11 @@ function placeDrafts({ self, scope }: CallPass<Sending, Process>, state: unknown
  * the limits that hold for a new agent there. undefined: there is no such agent. CONFLICT: it cannot be resumed.
  */
 async function resumed(core: Sending, self: Process, pid: Pid, letter: Letter): Promise<Sent | undefined> {
-  const known = core.table.get(pid);
-  if (self.pid === PID_KERNEL || known?.isLive === true || self.pid === pid) return undefined;
-  const ppid = known?.ppid ?? (await endOf(core, pid))?.ppid;
-  const parent = ppid === undefined ? undefined : core.table.get(ppid);
-  if (parent?.isLive !== true || !core.table.controls(self.pid, parent.pid)) return undefined;
+  const table: ProcessTable = core.table;
+  if (self.pid === PID_KERNEL || self.pid === pid) return undefined;
+  const ppid = table.get(pid)?.ppid ?? (await endOf(core, pid))?.ppid;
+  const parent = ppid === undefined ? undefined : table.get(ppid);
+  if (parent?.isLive !== true || !table.controls(self.pid, parent.pid)) return undefined;
   checkSpawn(core, parent, null);
   return core.sessions.resumeWith(pid, letter, self.seed.env);
 }

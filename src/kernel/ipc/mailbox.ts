@@ -57,6 +57,11 @@ export class Mailbox {
     return (this.#places[0]?.message ?? null) !== null;
   }
 
+  /** A message that can be taken and is not the notice of an end. */
+  get hasLetter(): boolean {
+    return this.#places.some(({ message }) => message !== null && message.notice === undefined);
+  }
+
   get bytes(): number {
     return this.#bytes;
   }

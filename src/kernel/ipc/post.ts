@@ -26,6 +26,7 @@ interface Addressee {
   readonly pid: Pid;
   readonly seed: { readonly uuid: ProcUuid };
   readonly isLive: boolean;
+  readonly life: { readonly isOver: boolean };
   readonly mailbox: Mailbox | null;
   ownMailbox(): Mailbox;
   /** null: the process has a single run. */
@@ -54,7 +55,8 @@ export async function post(
   to: Addressee,
   { request, beside = [], ...letter }: Letter,
 ): Promise<Sent> {
-  if (!to.isLive) throw ended(letter.from, to.pid);
+  // what is recorded before its exit would be read by nobody
+  if (to.life.isOver) throw ended(letter.from, to.pid);
   const place = to.ownMailbox().claim(mailSize(letter));
   // no await between claiming the place, numbering and the append, so all three have the same order
   const message = numbered(office, to.pid, letter);

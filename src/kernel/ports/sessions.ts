@@ -87,6 +87,13 @@ export interface SessionChange {
   readonly tools?: readonly string[];
 }
 
+/** An agent that ended with a message in its mailbox. */
+export interface EndedUnread {
+  readonly pid: Pid;
+  readonly ppid: Pid;
+  readonly seed: { readonly env: Readonly<Record<string, string>> };
+}
+
 export interface Sessions {
   /** The session with the newest record first. `all` includes those that have ended. */
   list(filter: { readonly cwd?: string; readonly all?: boolean }): Promise<readonly SessionView[]>;
@@ -111,6 +118,8 @@ export interface Sessions {
     letter: Pick<Message, "from" | "data"> & { readonly labels?: Message["labels"] | undefined },
     env: Readonly<Record<string, string>>,
   ): Promise<Sent | undefined>;
+  /** The same of one that has just ended with a message that it has not read. Never rejects: why it stays ended is in the log. */
+  readOn(ended: EndedUnread): Promise<void>;
   /**
    * Durable when it resolves, and the session is in memory. CONFLICT: it is not idle, or a client follows it. INVALID: a prompt too
    * long. NOT_FOUND; else as `wake`.

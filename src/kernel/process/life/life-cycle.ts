@@ -49,7 +49,12 @@ export class LifeCycle {
 
   /** The process has neither begun to end nor to rest. */
   get isHere(): boolean {
-    return this.#now.is === "created" || this.#now.is === "running";
+    return (this.#now.is === "created" || this.#now.is === "running") && !this.#now.isClosed;
+  }
+
+  /** Its program has said its last word, or it has ended: it reads no message any more. */
+  get isOver(): boolean {
+    return this.isClosed && !this.isResting;
   }
 
   get isResting(): boolean {

@@ -10,6 +10,7 @@ import type { Accounting } from "../../account/accounting.ts";
 import type { Admission } from "../../account/admission.ts";
 import { countWork } from "../../account/wall-limit.ts";
 import type { KernelPorts } from "../../ports/kernel-ports.ts";
+import type { Sessions } from "../../ports/sessions.ts";
 import { bodyOf } from "../body.ts";
 import { type Finishing, finish } from "../end/finish.ts";
 import type { Process } from "../process.ts";
@@ -31,6 +32,7 @@ export type Running = Accounting &
     readonly ports: Pick<KernelPorts, "starts">;
     readonly table: { get(pid: Pid): Process | undefined };
     readonly admission: Pick<Admission, "check" | "enter" | "leave">;
+    readonly sessions: Pick<Sessions, "readOn">;
     readonly clockWatch: { enter(): void; leave(): void };
   };
 
@@ -60,7 +62,16 @@ async function loop(core: Running, proc: Process, timeoutMs: number): Promise<vo
   if (proc.threads !== null) await proc.threads.clear();
   await proc.fds.closeAll((error) => core.ports.log("warn", `pid ${proc.pid}: close: ${printed(error)}`));
   proc.abort.abort(ABORTED);
-  if (!proc.life.isResting) await finish(core, proc, exit);
+  if (proc.life.isResting) return;
+  await finish(core, proc, exit);
+  // reaping waits for this loop
+  if (hasUnread(core, proc)) void core.sessions.readOn(proc);
+}
+
+/** It was sent a message after it had looked for one: as if it had been sent to one that has ended, whose parent lives. */
+function hasUnread({ table }: Running, { seed, exit, mailbox, ppid }: Process): boolean {
+  if (seed.child === undefined || exit?.reason !== EXIT.completed.reason) return false;
+  return mailbox?.hasLetter === true && table.get(ppid)?.isLive === true;
 }
 
 /** A process killed during its spawn takes no step; a paused one takes none until it is resumed. */
