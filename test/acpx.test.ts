@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { onStage, serve, serveInTurn, startModel, world } from "./harness/stage.ts";
+import { onSharedStage, serve, serveInTurn, startModel, world } from "./harness/stage.ts";
 import { CRUX, type Run } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 
-onStage();
+onSharedStage();
 
 const CLI = fileURLToPath(import.meta.resolve("acpx"));
 

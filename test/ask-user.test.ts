@@ -1,14 +1,11 @@
 /** Questions of agents to their person: whoever is attached may answer, the first one wins, and nobody answers where nobody is. */
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { inTurn, modelEnv } from "./harness/model.ts";
+import { beforeEach, expect, it } from "vitest";
+import { onSharedStage, serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire, type Reply as WireReply } from "./harness/wire.ts";
-import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
-let world: World;
-let server: ModelServer;
+onSharedStage();
 
 const QUESTION = {
   question: "Which database?",
@@ -20,15 +17,9 @@ const QUESTION = {
 };
 
 beforeEach(async () => {
-  world = new World();
   const ask = toolUse({ name: "ask_user", input: { questions: [QUESTION] } });
-  server = await startModelServer({ script: inTurn(ask, text("done")) });
-  Object.assign(world.env, modelEnv(server));
+  await serveInTurn(ask, text("done"));
   await world.crux(["daemon", "start"]);
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
 });
 
 const person = () => Wire.open(world.socket);

@@ -1,12 +1,12 @@
 /** Commands in the background of the booted system: they outlive their call, are told of at their end, and end with their owner. */
 import { expect, it } from "vitest";
-import { onStage, serveInTurn, server, world } from "./harness/stage.ts";
+import { onSharedStage, serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 const bash = (input: object) => toolUse({ name: "bash", input });
 /** Of a deferred tool. */
@@ -91,7 +91,8 @@ it("with a person attached to a session, what takes long becomes a job: the same
     call("job_output", { shell_id: "job-1", offset: 0 }),
     text("done"),
   );
-  await world.crux(["daemon", "start"]);
+  // the variable is the daemon's
+  await world.crux(["daemon", "restart"]);
   await using wire = await Wire.open(world.socket);
   const payload = {
     intent: "work",
@@ -167,13 +168,14 @@ it("a job that a crash of the daemon took is lost, and its number is not used ag
     permission_mode: "bypass",
     env: world.env,
   };
+  let pid: unknown;
   {
     await using wire = await Wire.open(world.socket);
-    await wire.ask("spawn", payload);
+    pid = (await wire.ask("spawn", payload))?.payload?.pid;
     for (let line = await wire.next(); line?.payload?.event !== "idle"; line = await wire.next());
     process.kill(world.daemonPid as number, "SIGKILL");
   }
-  expect((await world.crux(["-r", "1", "go on"], { timeoutMs: 60_000 })).code).toBe(0);
+  expect((await world.crux(["-r", String(pid), "go on"], { timeoutMs: 60_000 })).code).toBe(0);
   const last = texts(requests().at(-1) as ModelRequest);
   expect(last).toContain("ID: job-2");
   expect(last).toContain("job-1: lost");

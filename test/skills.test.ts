@@ -4,28 +4,25 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
-import { World } from "./harness/world.ts";
+import { onSharedStage, server, startModel, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
 /** Not below a temporary directory: there trust would end with each run. */
 const PLACE = fileURLToPath(new URL("../node_modules", import.meta.url));
 
-let world: World;
-let server: ModelServer;
+onSharedStage();
+
 let repo: string;
 beforeEach(async () => {
-  world = new World();
   repo = realpathSync(mkdtempSync(join(PLACE, ".skills-system-")));
   mkdirSync(join(repo, ".git"));
-  server = await startModelServer({
+  await startModel({
     script: inTurn(toolUse({ name: "skill", input: { skill: "greet", args: "Ada" } }), text("Done.")),
   });
 });
-afterEach(async () => {
-  await world.close();
-  await server.close();
-  rmSync(repo, { recursive: true, force: true });
+afterEach(() => {
+  for (const dir of [repo, join(world.dir, "config/crux/skills")])
+    rmSync(dir, { recursive: true, force: true });
 });
 
 function put(path: string, content: string): void {
