@@ -1,31 +1,21 @@
 /** What a person gives to a run and takes back again, from outside: settings of the run, tools that are denied, jobs by a grant. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { onSharedStage, server, startModel, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
-import { settled, World } from "./harness/world.ts";
+import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
-let world: World;
-let server: ModelServer;
-
-beforeEach(() => {
-  world = new World();
-  world.settings({ sandbox: { mode: "off" } });
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
-});
+onSharedStage({ sandbox: { mode: "off" } });
 
 const results = () => server.requests.flatMap(({ lastToolResults }) => lastToolResults);
 
 it("--settings: its rules hold for the run, and the settings of the user stay as they are", async () => {
   const touch = (name: string) => toolUse({ name: "bash", input: { command: `touch ${name}` } });
   const script = inTurn(touch("a"), touch("b"), text("Done."));
-  server = await startModelServer({ script });
+  await startModel({ script });
   const env = modelEnv(server);
   world.write(
     "run.json",
@@ -37,14 +27,14 @@ it("--settings: its rules hold for the run, and the settings of the user stay as
   expect(a?.content).not.toContain("Error");
   expect(b?.content).toMatch(/PERMISSION.*rule bash\(touch b\) of the settings given with --settings/);
   await server.close();
-  server = await startModelServer({ script });
+  await startModel({ script });
   await world.crux(["go"], { env: modelEnv(server) });
   expect(results()[0]?.content).toContain("PERMISSION");
 });
 
 it("a tool that is denied as a whole is not offered, and a call of it is told as of one that never was", async () => {
   const calls = ["ls", "lz"].map((name) => toolUse({ name, input: {} }));
-  server = await startModelServer({ script: inTurn(...calls, text("Done.")) });
+  await startModel({ script: inTurn(...calls, text("Done.")) });
   const run = await world.crux(["--deny", "ls", "go"], { env: modelEnv(server) });
   expect(run.code, run.stderr).toBe(0);
   expect(server.requests[0]?.tools).not.toContain("ls");
@@ -56,7 +46,7 @@ it("a grant that is taken back with --kill ends the job that relied on it", asyn
   // it reads a pipe that nobody writes to
   execFileSync("mkfifo", [join(world.work, "pipe")]);
   const job = toolUse({ name: "bash", input: { command: "split pipe", run_in_background: true } });
-  server = await startModelServer({ script: inTurn(job, text("started")) });
+  await startModel({ script: inTurn(job, text("started")) });
   await world.crux(["daemon", "start"]);
   const wire = await Wire.open(world.socket);
   const env = { ...world.env, ...modelEnv(server) };

@@ -1,12 +1,12 @@
 /** Task lists of the booted system: shared by a group, freed by the end of an owner, there for a person; and the list of one's own. */
 import { expect, it } from "vitest";
-import { onStage, serveInTurn, server, world } from "./harness/stage.ts";
+import { onSharedStage, serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 function serve(...replies: readonly Reply[]): Promise<void> {
   world.env.CRUX_ENABLE_TASKS = "1";
