@@ -4,27 +4,24 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { inTurn, modelEnv } from "./harness/model.ts";
-import { World } from "./harness/world.ts";
+import { modelEnv } from "./harness/model.ts";
+import { onSharedStage, serveInTurn, server, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
 /** Not below a temporary directory: there trust would end with each run. */
 const PLACE = fileURLToPath(new URL("../node_modules", import.meta.url));
 const MAX_FIRST_REQUEST = 9_000;
 
-let world: World;
-let server: ModelServer;
+onSharedStage();
+
 let repo: string;
 beforeEach(async () => {
-  world = new World();
   repo = realpathSync(mkdtempSync(join(PLACE, ".prompt-system-")));
-  server = await startModelServer({ script: inTurn(toolUse({ name: "ls", input: {} }), text("Done.")) });
+  await serveInTurn(toolUse({ name: "ls", input: {} }), text("Done."));
 });
-afterEach(async () => {
-  await world.close();
-  await server.close();
-  rmSync(repo, { recursive: true, force: true });
+afterEach(() => {
+  for (const path of [repo, join(world.dir, "config/crux/AGENTS.md")])
+    rmSync(path, { recursive: true, force: true });
 });
 
 function put(name: string, content: string): void {
@@ -98,10 +95,10 @@ describe("instruction files", () => {
     put("AGENTS.md", "PROJECT RULE");
     put("CLAUDE.md", "OTHER RULE");
     await crux(["trust", "--yes"]);
-    await crux(["look around", "--deny", "view(AGENTS.md)"]);
+    const { stdout } = await crux(["look around", "--deny", "view(AGENTS.md)", "--json"]);
     expect(first()).toContain("OTHER RULE");
     expect(first()).not.toContain("PROJECT RULE");
-    expect((await crux(["logs", "1"])).stdout).toMatch(
+    expect((await crux(["logs", String(JSON.parse(stdout).data.pid)])).stdout).toMatch(
       /AGENTS\.md was left out: .*view\(AGENTS\.md\).* denies it/,
     );
   });
@@ -114,7 +111,7 @@ describe("instruction files", () => {
     const view = toolUse({ name: "view", input: { file_path: "sub/a.txt" } });
     await server.close();
     await server.close();
-    server = await startModelServer({ script: inTurn(view, view, text("Done.")) });
+    await serveInTurn(view, view, text("Done."));
     await crux(["read it"]);
     expect(server.requests[0]?.rawBody).not.toContain("NESTED RULE");
     expect(server.requests.map(({ rawBody }) => rawBody.split("NESTED RULE").length - 1)).toEqual([0, 1, 1]);
