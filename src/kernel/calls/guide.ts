@@ -4,6 +4,7 @@ import type { Surroundings } from "../../abi/surroundings.ts";
 import type { Call } from "../gate/call.ts";
 import type { Guidance, Guided } from "../ports/guides.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
+import type { Permit, Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { type ForkRights, mayFork } from "../process/spawn/fork.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
@@ -39,7 +40,9 @@ async function look(core: Guiding, self: Process): Promise<Surroundings> {
   const confinement = allowed === null ? null : { ...allowed, ...by };
   const forks = mayFork(core, self) ? { mayFork: true as const } : {};
   const found = await core.ports.guides?.around({ ...guidedOf(core, self), ...forks });
-  const agents = found?.agents?.filter(({ name }) => mayStart(core, self, name));
+  const permit = core.ports.permitFor(cwd);
+  const subject = subjectOf(core, self);
+  const agents = found?.agents?.filter(({ name }) => mayStart(permit, subject, name));
   return {
     ...(found ?? NOTHING),
     ...(agents === undefined ? {} : { agents }),
@@ -49,9 +52,9 @@ async function look(core: Guiding, self: Process): Promise<Surroundings> {
 }
 
 /** An agent that a rule denies is not told of. */
-function mayStart(core: Guiding, self: Process, program: string): boolean {
+function mayStart(permit: Permit, subject: Subject, program: string): boolean {
   const request = { tool: "agent", effects: [{ kind: "spawn", program, background: false }] } as const;
-  return core.ports.permitFor(self.seed.cwd).decide(subjectOf(core, self), request).behavior !== "deny";
+  return permit.decide(subject, request).behavior !== "deny";
 }
 
 const nearby: Call<"nearby", { dirs: readonly string[] }, Guiding, Process> = {

@@ -4,17 +4,31 @@ import type { Permit, Subject } from "../ports/permit.ts";
 import type { Process } from "../process/process.ts";
 import { type Granting, subjectOf } from "../process/subject.ts";
 
-/** Process and policy are read once, at the first query: a list queries each of its names. */
+interface Look {
+  readonly permit: Permit;
+  readonly subject: Subject;
+}
+
+/** Of those that look in this turn of the event loop: an agent that begins looks for a dozen tools, one after another. */
+const now = new Map<Process, Look>();
+
+/** Process and policy are read at the first query. */
 export function hidden(core: Granting, self: Process): (tool: string) => boolean {
   if (self.pid === PID_KERNEL) return () => false;
-  let looked: { readonly permit: Permit; readonly subject: Subject } | undefined;
   return (tool) => {
     try {
-      looked ??= { permit: core.ports.permitFor(self.seed.cwd), subject: subjectOf(core, self) };
-      return looked.permit.hides?.(looked.subject, tool) === true;
+      const { permit, subject } = now.get(self) ?? lookOf(core, self);
+      return permit.hides?.(subject, tool) === true;
     } catch {
       // the tool stays visible; its calls are then asked about, and the error is reported there
       return false;
     }
   };
+}
+
+function lookOf(core: Granting, self: Process): Look {
+  const look = { permit: core.ports.permitFor(self.seed.cwd), subject: subjectOf(core, self) };
+  if (now.size === 0) process.nextTick(() => now.clear());
+  now.set(self, look);
+  return look;
 }
