@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { modelEnv } from "./harness/model.ts";
 import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { text, toolUse } from "./model-server/reply.ts";
-import type { ModelRequest } from "./model-server/request.ts";
+import { type ModelRequest, userTexts } from "./model-server/request.ts";
 
 onStage();
 
@@ -312,4 +312,35 @@ test("notes of the session take the place of a summary where the setting says so
   expect(said()).toMatch(/NOTES \d/);
   expect(said()).toContain("Never push to main");
   expect((await world.crux(["replay", "1"])).code).toBe(0);
+}, 60_000);
+
+test("the end of an agent that comes while its parent is summarised is told once, after the summary", async () => {
+  world.write("big.txt", "a line of words\n".repeat(1_500));
+  const gate = Promise.withResolvers<void>();
+  let [turn, isOver] = [0, false];
+  const dig = { description: "digs", prompt: "dig", run_in_background: true };
+  const isDig = ({ messages }: ModelRequest) =>
+    messages.some((each) => each.role === "user" && userTexts(each).some((words) => words.startsWith("dig")));
+  await startModel({
+    script: async (request) => {
+      if (isDig(request)) return text("Found it.").until(gate.promise);
+      if (isSummary(request)) {
+        gate.resolve();
+        expect((await world.crux(["wait", "2"])).code).toBe(0);
+        isOver = true;
+        return text(SUMMARY);
+      }
+      if (isOver) return text("All is read.");
+      if (turn++ === 0) return toolUse({ name: "agent", input: dig });
+      const view = { name: "view", input: { file_path: `${world.work}/big.txt` } };
+      return toolUse(turn < 5 ? view : { name: "glob", input: { pattern: "*.none" } });
+    },
+  });
+  Object.assign(world.env, modelEnv(server));
+  const run = world.crux(["run", "--max-steps", "2000", "Read it."]);
+  await server.waitFor(() => turn >= 5);
+  expect((await world.crux(["compact", "1"])).code).toBe(0);
+  expect((await run).code).toBe(0);
+  expect(said()).toContain("it was read");
+  expect(said().split("<task-notification>")).toHaveLength(2);
 }, 60_000);
