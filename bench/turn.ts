@@ -58,6 +58,9 @@ async function measured(): Promise<readonly Row[]> {
     const longFloor = turnTimes(await bareTurns(LONG)).slice(-SHORT);
     const all = (ROUNDS + 1) * SHORT + LONG;
     await wire.close();
+    const memory = place.residentBytes;
+    const peak = statusBytes(place.daemonPid, "VmHWM");
+    const again = await firstTurn(place);
     const warm = median(crux);
     return [
       row(`one turn of ${SHORT}`, warm, median(floor), `${AIM}x`),
@@ -65,12 +68,22 @@ async function measured(): Promise<readonly Row[]> {
       row(`CPU for one turn of ${SHORT}`, cpu, bareCpu, ""),
       row(`first ${SHORT} turns of a daemon`, median(first), warm, "1.2x", "warm"),
       [`peak memory over its first ${SHORT}`, megabytes(firstPeak), "", "", "200 MB"],
-      [`memory after ${all} turns`, megabytes(place.residentBytes), "", "", "120 MB"],
-      [`peak memory over ${all} turns`, megabytes(statusBytes(place.daemonPid, "VmHWM")), "", "", ""],
+      [`memory after ${all} turns`, megabytes(memory), "", "", "120 MB"],
+      [`peak memory over ${all} turns`, megabytes(peak), "", "", ""],
+      row("first turn, with compiled code", again, first[0] ?? Number.NaN, "", "without"),
     ];
   } finally {
     await place.close();
   }
+}
+
+/** Of a daemon that finds what the one before it has kept. */
+async function firstTurn(place: Place): Promise<number> {
+  await place.stop();
+  const { wire } = await place.start();
+  const [first = Number.NaN] = turnTimes(await agent(place, 1));
+  await wire.close();
+  return first;
 }
 
 /** Warm, of one conversation; below it what the aim leaves, by a bare loop beside it. */

@@ -14,6 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { buildAsCommonJs, DAEMON } from "./commonjs.mjs";
 import { removeLeftovers } from "./leftovers.mjs";
 import { sourceStamp } from "./stamp.mjs";
 
@@ -93,8 +94,7 @@ const entry = {
           "cli/main": "cli.cjs",
           "cli/command/itself/version-alone": "version.cjs",
           "cli/command/process/ps-alone": "ps.cjs",
-          "daemon/main": "daemon.js",
-          "boot/boot": "boot.js",
+          "lib/code-cache": "code-cache.cjs",
         })) {
           build.onResolve({ filter: new RegExp(`^\\./${source}\\.ts$`) }, () => ({
             path: `./${output}`,
@@ -223,19 +223,18 @@ const cli = {
   ],
 };
 
-/** @type {import("esbuild").BuildOptions} */
-const daemon = {
-  ...common,
-  entryPoints: { daemon: "src/daemon/main.ts", boot: "src/boot/boot.ts" },
-  outdir: fresh,
-  splitting: true,
-  format: "esm",
-  chunkNames: "[name]-[hash]",
-  // these read their own files or bring native code, or are large and rarely loaded
-  external: ["@anthropic-ai/sdk", "openai", "@vscode/ripgrep", "koffi", "*.node", "*.wasm"],
-  // CommonJS packages inside the bundle ask for Node's own modules
-  banner: requireBanner,
+/**
+ * Loads the files of the daemon.
+ * @type {import("esbuild").BuildOptions}
+ */
+const codeCache = {
+  ...client,
+  entryPoints: ["src/lib/code-cache.ts"],
+  outfile: join(fresh, "code-cache.cjs"),
 };
+
+/** @type {import("esbuild").BuildOptions} */
+const daemon = { ...common, ...DAEMON, outdir: fresh };
 
 /**
  * What other programs import as `crux/client`, for any Node that is still maintained.
@@ -308,7 +307,8 @@ async function bundle() {
       build(chinese),
       build(acp),
       build(table),
-      build(daemon),
+      build(codeCache),
+      buildAsCommonJs(daemon),
       build(published),
       declarations(),
       build(writerThread),
@@ -356,7 +356,7 @@ function keepRecentChunks() {
   const made = new Set(readdirSync(fresh));
   for (const name of listOrNone(dist)) {
     const path = join(dist, name);
-    if (made.has(name) || !/-[0-9A-Z]{8}\.js$/.test(name)) continue;
+    if (made.has(name) || !/-[0-9A-Z]{8}\.cjs$/.test(name)) continue;
     if (Date.now() - statSync(path).mtimeMs < keepChunksMs) linkSync(path, join(fresh, name));
   }
 }

@@ -24,7 +24,10 @@ export function sourceStamp(root) {
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
     // Node 20.0 to 20.11 call it `path`
     .map((entry) => join(entry.parentPath ?? Reflect.get(entry, "path"), entry.name));
-  const inputs = [join(root, "package.json"), join(root, "scripts/build.mjs"), ...sources].sort();
+  const others = ["package.json", "scripts/build.mjs", "scripts/commonjs.mjs"].map((name) =>
+    join(root, name),
+  );
+  const inputs = [...others, ...sources].sort();
   for (const file of inputs) {
     const { mtimeMs, size } = statSync(file);
     hash.update(`${file.slice(root.length)}\0${mtimeMs}\0${size}\n`);

@@ -6,6 +6,8 @@
 import { chmodSync, mkdirSync, statSync, writeSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import pkg from "../package.json" with { type: "json" };
+import type * as BootFile from "./boot/boot.ts";
+import type * as DaemonFile from "./daemon/main.ts";
 import { codeCacheDir } from "./lib/paths.ts";
 import { STDOUT_CLOSED } from "./lib/stdout-closed.ts";
 
@@ -35,13 +37,17 @@ function printVersion(): void {
 }
 
 async function daemon(): Promise<never> {
-  cacheCode();
-  const { daemonMain } = await import("./daemon/main.ts");
-  return daemonMain(pkg.version, async () => (await import("./boot/boot.ts")).boot);
+  const dir = cacheCode();
+  const { CodeCache } = await import("./lib/code-cache.ts");
+  const code = new CodeCache(__dirname, dir);
+  const { daemonMain } = code.load("daemon.cjs") as typeof DaemonFile;
+  const boot = () => (code.load("boot.cjs") as typeof BootFile).boot;
+  return daemonMain(pkg.version, boot, () => void code.keep());
 }
 
 async function fsck(): Promise<never> {
-  const { offlineCheck } = await import("./daemon/main.ts");
+  const { CodeCache } = await import("./lib/code-cache.ts");
+  const { offlineCheck } = new CodeCache(__dirname, undefined).load("daemon.cjs") as typeof DaemonFile;
   return offlineCheck(argv.slice(2));
 }
 
@@ -78,12 +84,13 @@ function watchedStreams(): NodeJS.Process {
   return process;
 }
 
-/** Another user could put code into a directory that is open to all, and so could an agent: policies close it. */
-function cacheCode(): void {
+/** Where it is. Another user could put code into a directory that is open to all, and so could an agent: policies close it. */
+function cacheCode(): string | undefined {
   const { HOME: home = "" } = process.env;
   const dir = codeCacheDir(process.env, home);
-  if (!dir.startsWith("/") || !isOwn(dir)) return;
+  if (!dir.startsWith("/") || !isOwn(dir)) return undefined;
   enableCompileCache(dir);
+  return dir;
 }
 
 /** Makes it where it is missing, and closes it to others. False: it is another user's, or cannot be made. */

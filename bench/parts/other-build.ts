@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { buildAsCommonJs, DAEMON } from "../../scripts/commonjs.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const DOUBLES = join(ROOT, "bench/doubles");
@@ -14,22 +14,11 @@ export async function buildWith(replaced: string, double: string, dir: string): 
   mkdirSync(dir, { recursive: true });
   cpSync(join(ROOT, "dist"), dist, { recursive: true });
   for (const name of ["lib", "node_modules", "package.json"]) symlinkSync(join(ROOT, name), join(dir, name));
-  await build({
+  await buildAsCommonJs({
+    ...DAEMON,
     absWorkingDir: ROOT,
-    entryPoints: { boot: "src/boot/boot.ts", daemon: "src/daemon/main.ts" },
     outdir: dist,
-    allowOverwrite: true,
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    target: "node24",
-    format: "esm",
-    loader: { ".md": "text" },
     logLevel: "error",
-    external: ["@anthropic-ai/sdk", "openai", "@vscode/ripgrep", "koffi", "*.node", "*.wasm"],
-    banner: {
-      js: 'import { createRequire as benchRequire } from "node:module"; const require = benchRequire(import.meta.url);',
-    },
     plugins: [
       {
         name: "double",

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { closeInherited } from "../dev/host/inherited.ts";
 import { shortHash } from "../lib/short-hash.ts";
 import { SteadyClock } from "../lib/time/steady-clock.ts";
+import { takeFlagsBack } from "../lib/v8-flags.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
@@ -13,7 +14,12 @@ import { thisProcess } from "./host.ts";
 import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
-export async function daemonMain(version: string, loadBoot: () => Promise<Boot<Lease>>): Promise<never> {
+/** `keepCode`: keeps what V8 has compiled, for the next start. */
+export async function daemonMain(
+  version: string,
+  loadBoot: () => Boot<Lease>,
+  keepCode: () => void,
+): Promise<never> {
   closeInherited();
   limitHeapGrowth();
   releaseFreeMemory();
@@ -29,9 +35,11 @@ export async function daemonMain(version: string, loadBoot: () => Promise<Boot<L
     takeLease: (stateDir: string, sharedDir: string) =>
       takeAnyLease(join(stateDir, "journal"), join(sharedDir, `reading-${shortHash(spelled(stateDir))}`)),
   };
-  const code = await runDaemon<Lease>(async (context) => (await loadBoot())(context), options);
+  const code = await runDaemon<Lease>((context) => loadBoot()(context), options);
   // after a disk failure, a thread or a library may wait for the disk forever
   if (code === EXIT_LOST || code === EXIT_FENCED) thisProcess.vanish(code);
+  takeFlagsBack();
+  keepCode();
   process.exit(code);
 }
 

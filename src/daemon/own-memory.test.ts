@@ -1,6 +1,6 @@
-import { EventEmitter } from "node:events";
 import { cachedDataVersionTag } from "node:v8";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { takeFlagsBack } from "../lib/v8-flags.ts";
 import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
 
 const MB = 1024 * 1024;
@@ -34,16 +34,15 @@ test("releaseFreeMemory() asks when memory has grown, and again only when it gro
 });
 
 test("limitHeapGrowth() takes effect after the start, and compiled code is loaded and kept without it", () => {
-  const exiting = new EventEmitter();
   try {
     const usual = cachedDataVersionTag();
-    limitHeapGrowth(exiting);
+    limitHeapGrowth();
     expect(cachedDataVersionTag()).toBe(usual);
     vi.advanceTimersByTime(60_000);
     expect(cachedDataVersionTag()).not.toBe(usual);
-    exiting.emit("exit");
+    takeFlagsBack();
     expect(cachedDataVersionTag()).toBe(usual);
   } finally {
-    exiting.emit("exit");
+    takeFlagsBack();
   }
 });

@@ -8,19 +8,14 @@
  * The system gets back what the C library holds unused. The texts of a long conversation come and go between things that stay,
  * and the library itself gives back only what is free at the end of its heap: 20 to 50 MB after an hour of turns.
  */
-import { setFlagsFromString } from "node:v8";
 import { findLibc } from "../dev/host/libc.ts";
+import { setFlag } from "../lib/v8-flags.ts";
 
 /** The time in which a daemon loads most of its modules, and its heap is small. */
 const LOADED_MS = 5_000;
 
-export function limitHeapGrowth(exiting: Pick<NodeJS.EventEmitter, "once"> = process): void {
-  const limit = (): void => {
-    setFlagsFromString("--heap-growing-percent=20");
-    // the compiled code that Node keeps at the exit is for the next start, which is without it
-    exiting.once("exit", () => setFlagsFromString("--heap-growing-percent=0"));
-  };
-  setTimeout(limit, LOADED_MS).unref();
+export function limitHeapGrowth(): void {
+  setTimeout(() => setFlag("--heap-growing-percent=20", "--heap-growing-percent=0"), LOADED_MS).unref();
 }
 
 const LOOK_MS = 10_000;

@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { ProcessEvent } from "../../src/abi/events.ts";
 import type { Pid } from "../../src/abi/ids.ts";
@@ -132,8 +133,7 @@ export class RecorderWorld {
   }
 
   async #boot(): Promise<void> {
-    const url = new URL("../../dist/boot.js", import.meta.url);
-    const { boot } = (await import(url.href)) as { boot: typeof Boot };
+    const { boot } = createRequire(import.meta.url)("../../dist/boot.cjs") as { boot: typeof Boot };
     const lease = await takeLease(join(HERE.state, "journal"));
     if (lease === null) throw new Error(`another recording runs in ${ROOT}`);
     this.#lease = lease;

@@ -45,7 +45,7 @@ export const VARIABLES: Readonly<Record<Group, Readonly<Record<string, VariableD
     },
     XDG_CACHE_HOME: {
       means:
-        "Folder of the compiled code of the client, which makes its start faster: `$XDG_CACHE_HOME/crux`.",
+        "Folder of compiled code, which makes starts and the first turn of a daemon faster: `$XDG_CACHE_HOME/crux`.",
       otherwise: "`~/.cache`",
     },
     HOME: { means: "Your home folder: `~` in paths and settings.", otherwise: "the user database" },

@@ -7,14 +7,14 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
 import type { Node, Parser } from "web-tree-sitter";
+import { setFlag } from "../../lib/v8-flags.ts";
 
 /**
  * V8's optimising compiler needs 500 MB for the grammar's one large function, and the result is no faster than baseline
  * code. Both flags are needed, and affect only modules compiled after they are set.
  */
-const BASELINE_CODE_ONLY = ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"] as const;
+const BASELINE_CODE_ONLY = ["wasm-tier-up", "wasm-dynamic-tiering"] as const;
 /** Of this thread's processor time: on a busy machine the same text is read. */
 const MAX_PARSE_MS = 50;
 const MAX_NODES = 20_000;
@@ -39,7 +39,7 @@ async function load(): Promise<void> {
     readWasm("web-tree-sitter", "web-tree-sitter.wasm"),
     readWasm("tree-sitter-bash", "tree-sitter-bash.wasm"),
   ]);
-  for (const flag of BASELINE_CODE_ONLY) setFlagsFromString(flag);
+  for (const flag of BASELINE_CODE_ONLY) setFlag(`--no-${flag}`, `--${flag}`);
   await Made.init({ wasmBinary: runtime });
   const made = new Made();
   made.setLanguage(await Language.load(grammar));
