@@ -102,6 +102,15 @@ describe.runIf(libc !== undefined)("posixLaunch()", () => {
     expect(() => ways[1]?.[1](call("", { env: { A: "b\0c" } }))).toThrow("zero byte");
   });
 
+  it("waits for one that is yet being started, where that is asked for", async () => {
+    const { leader } = ways[2]?.[1](call("sleep 60")) ?? {};
+    expect(leader?.pid).toBeUndefined();
+    leader?.settle?.();
+    expect(leader?.pid).toBeGreaterThan(0);
+    process.kill(leader?.pid ?? 0, "SIGKILL");
+    expect(await leader?.ended).toEqual({ code: null, signal: "SIGKILL" });
+  });
+
   it("is what this machine uses", () => {
     expect(hostLaunch()).not.toBe(forkLaunch);
   });
@@ -119,7 +128,12 @@ describe("Children", () => {
       return pid;
     };
     const waitNow = (pid: number) => statuses.get(pid);
-    const children = new Children({ spawn, spawnBeside: async () => spawn(), copyOf: (fd) => fd, waitNow });
+    const children = new Children({
+      spawn,
+      spawnBeside: () => ({ pid: (async () => spawn())(), pidNow: () => 0 }),
+      copyOf: (fd) => fd,
+      waitNow,
+    });
     const wanted = { path: "/p", argv: ["p"], env: [], cwd: "/", fds: [] };
     const [one, two] = [children.start(wanted), children.startBeside(wanted)];
     expect(two.pid).toBeUndefined();

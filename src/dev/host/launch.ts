@@ -32,6 +32,8 @@ interface Leader {
   readonly pid: number | undefined;
   /** Resolves when it has its pid, or did not start; absent: that was so at once. Never rejects. */
   readonly started?: Promise<void>;
+  /** Waits for that, and all else with it, as what is done about it now must not be left until later; not for long. */
+  settle?(): void;
   /** Never rejects. */
   readonly ended: Promise<LeaderEnd>;
 }
@@ -121,6 +123,10 @@ export function hostLaunch(): Launcher {
 /** Interval of polling, in case a SIGCHLD is lost; the timer also keeps the event loop alive. */
 const LOOK_MS = 1_000;
 
+/** Of a millisecond. A program that is not there never has a pid. */
+const SETTLE_ROUNDS = 500;
+const PAUSE = new Int32Array(new SharedArrayBuffer(4));
+
 /** The children that Node does not know; all are checked on each SIGCHLD. */
 export class Children {
   readonly #libc: Pick<Libc, "spawn" | "spawnBeside" | "copyOf" | "waitNow">;
@@ -158,8 +164,9 @@ export class Children {
     }
     this.#listen();
     this.#coming++;
+    const { pid: told, pidNow } = this.#libc.spawnBeside({ ...call, fds });
     let pid: number | undefined;
-    const born = this.#libc.spawnBeside({ ...call, fds }).then(
+    const born = told.then(
       (known) => {
         pid = known;
         return () => this.#endOf(known);
@@ -179,6 +186,12 @@ export class Children {
         return pid;
       },
       started: born.then(() => {}),
+      settle: () => {
+        for (let n = 0; n < SETTLE_ROUNDS && pid === undefined; n++) {
+          pid = pidNow() || undefined;
+          if (pid === undefined) Atomics.wait(PAUSE, 0, 0, 1);
+        }
+      },
       ended,
     };
   }

@@ -23,8 +23,11 @@ export interface Libc {
    * …).
    */
   spawn(call: SpawnCall): number;
-  /** The same on another thread: this one stands still for as long as the program takes to begin. */
-  spawnBeside(call: SpawnCall): Promise<number>;
+  /**
+   * The same on another thread: this one would stand still until the program begins. `pidNow` is its pid as soon as that thread knows it,
+   * 0 before; where it does not start, `pid` rejects.
+   */
+  spawnBeside(call: SpawnCall): { readonly pid: Promise<number>; pidNow(): number };
   /** The raw wait status of an ended child of ours, which is reaped by this call; undefined: it is still running. */
   waitNow(pid: number): number | undefined;
   /** True if poll(2) reports a change of the file since it was opened, or since the last call: of mountinfo, a mount. */
@@ -98,28 +101,32 @@ function bind(library: Koffi.LibraryHandle): Libc {
       call.actionsDestroy(actions);
       throw error;
     }
-    const pid = [0];
-    return { pid, actions, words: [pid, path, actions, attributes, [...argv, null], [...env, null]] };
+    // its memory does not move: another thread may write into it
+    const pid = Buffer.allocUnsafeSlow(Int32Array.BYTES_PER_ELEMENT).fill(0);
+    const words = [pid, path, actions, attributes, [...argv, null], [...env, null]];
+    return { pidNow: () => new Int32Array(pid.buffer)[0] ?? 0, actions, words };
   };
   return {
     spawn: (wanted) => {
-      const { words, pid, actions } = prepared(wanted);
+      const { words, pidNow, actions } = prepared(wanted);
       try {
         check(call.spawn(...words));
-        return pid[0] ?? 0;
+        return pidNow();
       } finally {
         call.actionsDestroy(actions);
       }
     },
-    spawnBeside: (wanted) =>
-      new Promise((resolve, reject) => {
-        const { words, pid, actions } = prepared(wanted);
+    spawnBeside: (wanted) => {
+      const { words, pidNow, actions } = prepared(wanted);
+      const pid = new Promise<number>((resolve, reject) => {
         call.spawn.async(...words, (error: unknown, status: number) => {
           call.actionsDestroy(actions);
-          if (error == null && status === 0) resolve(pid[0] ?? 0);
+          if (error == null && status === 0) resolve(pidNow());
           else reject(error ?? hostError("spawn", status));
         });
-      }),
+      });
+      return { pid, pidNow };
+    },
     waitNow(pid) {
       const status = [0];
       return call.wait(pid, status, WNOHANG) === pid ? status[0] : undefined;
@@ -160,7 +167,7 @@ function callsOf(library: Koffi.LibraryHandle) {
   const koffi = createRequire(import.meta.url)("koffi") as typeof Koffi;
   return {
     spawn: f(
-      "int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)",
+      "int posix_spawn(void *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)",
     ),
     actionsInit: f("int posix_spawn_file_actions_init(void *actions)"),
     actionsDup: f("int posix_spawn_file_actions_adddup2(void *actions, int fd, int target)"),

@@ -116,9 +116,10 @@ export class PreparedChild {
 
   /** Discards a child that is not needed: ends it and releases its confinement at once. */
   drop(): void {
-    const { pid, started } = this.launched.leader;
-    if (pid !== undefined || started === undefined) this.#end();
-    else void started.then(() => this.#end());
+    const { leader } = this.launched;
+    leader.settle?.();
+    if (leader.pid !== undefined || leader.started === undefined) this.#end();
+    else void leader.started.then(() => this.#end());
     for (const { stream } of this.streams.outputs) stream.destroy();
     this.close();
   }
