@@ -48,7 +48,8 @@ export class CodeCache {
   /** `dist`: the folder of the bundle; `dir`: where code is kept, closed to others. undefined: nowhere. */
   constructor(dist: string, dir: string | undefined) {
     this.#dist = dist;
-    this.#dir = dir && join(dir, `code-${cachedDataVersionTag().toString(16)}-${shortHash(dist)}`);
+    const made = `code-${process.arch}-${cachedDataVersionTag().toString(16)}-${shortHash(dist)}`;
+    this.#dir = dir && join(dir, made);
     this.#require = createRequire(join(dist, "main.cjs"));
   }
 
