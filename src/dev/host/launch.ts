@@ -123,8 +123,8 @@ export function hostLaunch(): Launcher {
 /** Interval of polling, in case a SIGCHLD is lost; the timer also keeps the event loop alive. */
 const LOOK_MS = 1_000;
 
-/** Of a millisecond. A program that is not there never has a pid. */
-const SETTLE_ROUNDS = 500;
+/** Of a millisecond: a program that is not there never has a pid, and one may wait long for a thread. */
+const SETTLE_ROUNDS = 100;
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));
 
 /** The children that Node does not know; all are checked on each SIGCHLD. */
