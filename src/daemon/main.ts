@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { closeInherited } from "../dev/host/inherited.ts";
 import { shortHash } from "../lib/short-hash.ts";
 import { SteadyClock } from "../lib/time/steady-clock.ts";
-import { takeFlagsBack } from "../lib/v8-flags.ts";
+import { underUsualFlags } from "../lib/v8-flags.ts";
 import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
@@ -38,9 +38,11 @@ export async function daemonMain(
   const code = await runDaemon<Lease>((context) => loadBoot()(context), options);
   // after a disk failure, a thread or a library may wait for the disk forever
   if (code === EXIT_LOST || code === EXIT_FENCED) thisProcess.vanish(code);
-  takeFlagsBack();
-  keepCode();
-  process.exit(code);
+  return underUsualFlags(() => {
+    keepCode();
+    // here: Node keeps code of its own at the exit
+    return process.exit(code);
+  });
 }
 
 /** `crux daemon --internal-fsck`: a check without a daemon. */

@@ -4,15 +4,19 @@
  */
 import { setFlagsFromString } from "node:v8";
 
-const undo: string[] = [];
+const changed: { readonly flag: string; readonly usual: string }[] = [];
 
 /** `usual`: the flag that takes it back. */
 export function setFlag(flag: string, usual: string): void {
   setFlagsFromString(flag);
-  undo.push(usual);
+  changed.push({ flag, usual });
 }
 
-/** Call as the process ends. */
-export function takeFlagsBack(): void {
-  for (const usual of undo.splice(0)) setFlagsFromString(usual);
+export function underUsualFlags<T>(act: () => T): T {
+  for (const { usual } of changed) setFlagsFromString(usual);
+  try {
+    return act();
+  } finally {
+    for (const { flag } of changed) setFlagsFromString(flag);
+  }
 }
