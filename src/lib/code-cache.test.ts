@@ -68,7 +68,7 @@ describe("load()", () => {
     write("two.cjs", 'exports.said = "new";');
     const changed = open();
     expect(one(changed).two()).toBe("new");
-    expect(changed.keep()).toBe(2);
+    expect(changed.keep()).toBe(1);
     truncateSync(kept().path("two.cjs"), 40);
     writeFileSync(kept().path("one.cjs"), "no code");
     const broken = open();
@@ -125,6 +125,12 @@ describe("keep()", () => {
     const again = open();
     one(again);
     expect(again.keep()).toBe(0);
+    // a file that is new is kept, and what the others have from one with more stays
+    write("three.cjs", 'require("./one.cjs");');
+    rmSync(kept().path("one.cjs").replace("one", "two"));
+    const other = open();
+    other.load("three.cjs");
+    expect(other.keep()).toBe(1);
   });
 
   it("removes the code of files that are no longer there", () => {

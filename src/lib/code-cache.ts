@@ -75,17 +75,17 @@ export class CodeCache {
   }
 
   /**
-   * Keeps the code of all files that are loaded, unless that of one that had loaded as many is kept. Call as the process ends: it
-   * takes a tenth of a second. Returns how many files it has written. Never throws.
+   * Keeps the code of the files that are loaded, but of none that one who had loaded as many has kept. Call as the process ends: it takes
+   * up to a tenth of a second. Returns how many files it has written. Never throws.
    */
   keep(): number {
-    const all = [...this.#loaded];
-    if (this.#dir === undefined || all.every(([, { files }]) => files >= all.length)) return 0;
+    const less = [...this.#loaded].filter(([, { files }]) => files < this.#loaded.size);
+    if (this.#dir === undefined || less.length === 0) return 0;
     try {
       mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
-      for (const [name, loaded] of all) this.#write(this.#dir, name, loaded, all.length);
+      for (const [name, loaded] of less) this.#write(this.#dir, name, loaded);
       this.#removeOld(this.#dir);
-      return all.length;
+      return less.length;
     } catch {
       return 0;
     }
@@ -107,12 +107,12 @@ export class CodeCache {
     }
   }
 
-  #write(dir: string, name: string, { script, sum }: Loaded, files: number): void {
+  #write(dir: string, name: string, { script, sum }: Loaded): void {
     const code = script.createCachedData();
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeUInt32LE(sum, 0);
     head.writeUInt32LE(crc32(code), 4);
-    head.writeUInt32LE(files, 8);
+    head.writeUInt32LE(this.#loaded.size, 8);
     const path = join(dir, name);
     const fresh = `${path}.${process.pid}`;
     try {
