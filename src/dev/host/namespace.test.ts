@@ -242,7 +242,9 @@ describe.each(namespaces)("a program in a namespace, by $kind", ({ isolation, ki
   });
 
   it("inherits nothing but its streams", async () => {
-    const { child, out } = start("ls -l /proc/$$/fd 2>/dev/null | grep -c socket; [ -e /proc/$$/fd/3 ] || echo none");
+    const { child, out } = start(
+      "ls -l /proc/$$/fd 2>/dev/null | grep -c socket; [ -e /proc/$$/fd/3 ] || echo none",
+    );
     await child.exited;
     expect(out()).toBe("0\nnone\n");
   });
