@@ -14,6 +14,9 @@ import { thisProcess } from "./host.ts";
 import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
+/** By then a daemon has done what it was started for, and V8 still has what it has compiled for that; later it forgets what did not run. */
+const KEPT_AFTER_MS = 20_000;
+
 /** `keepCode`: keeps what V8 has compiled, for the next start. */
 export async function daemonMain(
   version: string,
@@ -26,6 +29,7 @@ export async function daemonMain(
   // the C library has read it; what the daemon starts is not meant by it
   delete process.env.MALLOC_ARENA_MAX;
   delete process.env.MALLOC_MMAP_THRESHOLD_;
+  setTimeout(() => underUsualFlags(keepCode), KEPT_AFTER_MS).unref();
   const clock = new SteadyClock();
   const options = {
     version,
@@ -39,7 +43,7 @@ export async function daemonMain(
   // after a disk failure, a thread or a library may wait for the disk forever
   if (code === EXIT_LOST || code === EXIT_FENCED) thisProcess.vanish(code);
   return underUsualFlags(() => {
-    keepCode();
+    if (performance.now() < KEPT_AFTER_MS) keepCode();
     // here: Node keeps code of its own at the exit
     return process.exit(code);
   });

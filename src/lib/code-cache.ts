@@ -75,8 +75,8 @@ export class CodeCache {
   }
 
   /**
-   * Keeps the code of the files that are loaded, but of none that one who had loaded as many has kept. Call as the process ends: it takes
-   * up to a tenth of a second. Returns how many files it has written. Never throws.
+   * Keeps the code of the files that are loaded, but of none that one who had loaded as many has kept. It takes up to a tenth of a
+   * second. Returns how many files it has written. Never throws.
    */
   keep(): number {
     const less = [...this.#loaded].filter(([, { files }]) => files < this.#loaded.size);
