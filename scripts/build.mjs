@@ -356,7 +356,7 @@ function keepRecentChunks() {
   const made = new Set(readdirSync(fresh));
   for (const name of listOrNone(dist)) {
     const path = join(dist, name);
-    if (made.has(name) || !/-[0-9A-Z]{8}\.cjs$/.test(name)) continue;
+    if (made.has(name) || !/-[0-9A-Z]{8}\.c?js$/.test(name)) continue;
     if (Date.now() - statSync(path).mtimeMs < keepChunksMs) linkSync(path, join(fresh, name));
   }
 }
