@@ -121,6 +121,8 @@ export type ViewRequest =
   /** `text`: what the summary should pay attention to; "": nothing in particular. */
   | { readonly op: "compact"; readonly text: string; readonly part?: ViewPart }
   | { readonly op: "undo" | "clear" }
+  /** Nothing changes: its program says what its requests begin with (`offerAside`). */
+  | { readonly op: "offer" }
   /** These leave the view, with what belongs to them. */
   | { readonly op: "snip"; readonly messages: readonly number[] }
   /** Whether memory is told of, recalled and kept. */

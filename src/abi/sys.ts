@@ -18,7 +18,7 @@ import type {
   ViewState,
 } from "./context.ts";
 import type { FileStat, OpenFlag } from "./device.ts";
-import type { ForkOffer, ForkWish } from "./fork.ts";
+import type { ForkOffer, ForkPrefix, ForkWish } from "./fork.ts";
 import type { CoId, CtxId, Fd, Pgid, Pid, ProcUuid, Tid } from "./ids.ts";
 import type { Block, Effort, Reply } from "./llm.ts";
 import type { ApiRetry, ModelSwitch, Terminal } from "./loop.ts";
@@ -433,6 +433,8 @@ export interface Sys extends Syscalls {
   viewAnswer(id: number, outcome: ViewOutcome): void;
   /** What forks that calls of a reply start begin with, while these calls run; null: they have ended. */
   offerFork(offer: ForkOffer | null): void;
+  /** What its next request begins with, for a fork that answers a question of the user beside the conversation. */
+  offerAside(prefix: ForkPrefix): void;
   /** Wall clock, milliseconds since the epoch: for display only. */
   now(): number;
   /** Monotonic milliseconds with a fraction: for every interval. */

@@ -70,11 +70,13 @@ async function turnOf(run: Run, tools: OfferedTools, promptNow: () => Promise<Pr
   const { sys, start } = run;
   run.briefing ??= await firstBriefing(run, tools);
   const { briefing } = run;
+  const prompt = await promptNow();
+  sys.offerAside(prefixNow(run, tools));
   return {
     sys,
     start,
     number: run.state.requests + 1,
-    prompt: await promptNow(),
+    prompt,
     renew: (isCut) => {
       if (isCut) run.modeNotes = new ModeNotes();
       return promptNow();
@@ -97,24 +99,21 @@ export async function requestTurn(run: Run): Promise<Turn> {
 /** What the requests of this process begin with, for a fork of it, and the estimated tokens of the next one. */
 export async function prefixOf(run: Run): Promise<{ readonly prefix: ForkPrefix; readonly tokens: number }> {
   const { make, prompt } = await requestTurn(run);
-  const { specs: tools } = await toolsOf(run);
-  const { environment = "", reminder } = run.briefing ?? {};
-  const prefix = { environment: environment + run.announced, reminder: reminder?.content ?? "", tools };
-  return { prefix, tokens: make(prompt, Infinity).estimate };
+  return { prefix: prefixNow(run, await toolsOf(run)), tokens: make(prompt, Infinity).estimate };
+}
+
+function prefixNow({ briefing, isMemoryOff, announced }: Run, { specs: tools }: OfferedTools): ForkPrefix {
+  const told = briefing !== null && isMemoryOff ? forgetful(briefing) : briefing;
+  const { environment = "", reminder } = told ?? {};
+  const prefix = { environment: environment + announced, reminder: reminder?.content ?? "", tools };
+  return isMemoryOff ? { ...prefix, isMemoryOff } : prefix;
 }
 
 /** What forks that the calls of this reply start begin with; null: none of them does. */
 export function offerOf(run: Run, tools: OfferedTools, reply: readonly Block[]): ForkOffer | null {
-  const { briefing, isMemoryOff, announced } = run;
+  const { briefing } = run;
   if (briefing === null || !callsOf(reply).some((call) => isFork(call, briefing))) return null;
-  const { environment, reminder } = isMemoryOff ? forgetful(briefing) : briefing;
-  const prefix = {
-    environment: environment + announced,
-    reminder: reminder?.content ?? "",
-    tools: tools.specs,
-    ...(isMemoryOff ? { isMemoryOff } : {}),
-  };
-  return { prefix, reply };
+  return { prefix: prefixNow(run, tools), reply };
 }
 
 /** A fork has the whole reply: so its call begins when that has ended. */

@@ -46,6 +46,8 @@ function change(run: Run, request: ViewRequest, turn: Awaited<ReturnType<typeof 
       keeper.prefixChanged();
       return { before, after: tokens() };
     }
+    case "offer":
+      return { before: 0, after: 0 };
     case "compact":
       return keeper.compact(turn, request.text, request.part);
     case "snip":

@@ -249,7 +249,7 @@ async function isAhead({ fds }: Process, fd: Fd, signal: AbortSignal): Promise<b
   }
 }
 
-type Keeps = "checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer" | "offerFork";
+type Keeps = "checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer" | "offerFork" | "offerAside";
 
 function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Keeps> {
   const keep = (body: { state: unknown } | { part: unknown }): void => {
@@ -264,6 +264,9 @@ function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Ke
     // a fork has the conversation of the process, which is not that of a thread
     offerFork: (offer) => {
       if (thread === undefined) proc.forkOffer = offer;
+    },
+    offerAside: (prefix) => {
+      if (thread === undefined) proc.asideOffer = prefix;
     },
     measured: ({ reported: tokens, ...change }) => {
       if (thread !== undefined || proc.life.isClosed) return;

@@ -13,6 +13,8 @@ import { isWaking, resumeWith, type Waking, wake } from "../history/recover/wake
 import { LIMITS } from "../kernel/limits.ts";
 import type { ProcessRow } from "../kernel/ports/journal.ts";
 import type {
+  Aside,
+  AsideWish,
   AwakeOptions,
   EndedUnread,
   HistoryPage,
@@ -30,18 +32,20 @@ import { recalled } from "../kernel/process/past.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
 import { Serial } from "../lib/serial.ts";
+import { type Asking, askAside } from "./aside.ts";
 import { pageOf } from "./history-page.ts";
 import { firstWords } from "./title.ts";
 
 /** What the table of sessions needs of the kernel. */
-type Keeping = Waking & {
-  readonly table: Pick<ProcessTable, "require">;
-  deliver(proc: Process, signal: Signal): Promise<Disposition>;
-  /** The session may be idle from now on. */
-  idle(proc: Process): void;
-  /** False: it is not idle, or a client follows it. */
-  restNow(proc: Process): boolean;
-};
+type Keeping = Waking &
+  Asking & {
+    readonly table: Pick<ProcessTable, "require">;
+    deliver(proc: Process, signal: Signal): Promise<Disposition>;
+    /** The session may be idle from now on. */
+    idle(proc: Process): void;
+    /** False: it is not idle, or a client follows it. */
+    restNow(proc: Process): boolean;
+  };
 
 /** Attempts to write about a resting session: a write fails if the session is restored at that moment. */
 const TRIES = 3;
@@ -180,6 +184,12 @@ export class SessionTable implements Sessions {
         if (!(error instanceof Fault) || error.code !== "CONFLICT" || tries >= TRIES) throw error;
       }
     }
+  }
+
+  async aside(pid: Pid, wish: AsideWish): Promise<Aside> {
+    const core = this.#core();
+    await this.awake(pid, wish.env === undefined ? {} : { env: wish.env });
+    return askAside(core, core.table.require(PID_KERNEL, pid, "Aside", "control"), wish);
   }
 
   async history(pid: Pid, options: HistoryWish): Promise<HistoryPage> {

@@ -2,29 +2,26 @@
 import { codeOf } from "../abi/errors.ts";
 import type { PermissionMode } from "../abi/process.ts";
 import { editorOf, editText } from "../cli/dialog/ask-editor.ts";
-import type { Output } from "../cli/terminal/streams.ts";
 import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
+import { Asides } from "./asides.ts";
 import { copyAnswer } from "./clipboard.ts";
+import { putOutput, runCommand } from "./commands.ts";
 import { sentText } from "./editor/buffer.ts";
 import { cleared, continued, emptied, replaced } from "./editor/edit.ts";
 import type { Press } from "./editor/keys.ts";
 import { sendable } from "./editor/long-pastes.ts";
 import { VIM } from "./editor/vim.ts";
-import { innerHost } from "./inner-call.ts";
 import { Pictures } from "./pictures.ts";
 import { keepPreference } from "./preferences.ts";
 import { CHANGES } from "./session-changes.ts";
 import { ShellLines } from "./shell.ts";
 import { helpText, nearOnes, type Offer, type Slash, slashOf } from "./slash.ts";
-import { withEntries } from "./state/model.ts";
 import { Suggestions } from "./suggestions.ts";
 import { Views } from "./views.ts";
 
 /** A second Ctrl-C, or a second Esc, within this time, in ms. */
 const TWICE_MS = 2_000;
-/** The most that a command's output takes in the transcript. */
-const MAX_OUTPUT_CHARS = 100_000;
 const COMMAND_KEYS: Readonly<Record<string, string>> = {
   ...{ "ctrl+t": "/todo", "shift+down": "/ps", "alt+m": "/model", pageup: "/trace ↑" },
 };
@@ -36,6 +33,7 @@ export class Actions {
   #unsent: string[] = [];
   readonly suggestions: Suggestions;
   readonly #shell: ShellLines;
+  readonly #asides: Asides;
   readonly #pictures: Pictures;
   readonly views: Views;
   readonly panel: AgentsPanel;
@@ -45,6 +43,7 @@ export class Actions {
     this.#app = app;
     this.suggestions = new Suggestions(app);
     this.#shell = new ShellLines(app);
+    this.#asides = new Asides(app);
     this.#pictures = new Pictures(app);
     this.views = new Views(app);
     this.panel = new AgentsPanel(app);
@@ -121,7 +120,7 @@ export class Actions {
     this.#pressedMono = app.nowMono;
     if (isAgain) app.leave();
     else if (app.editing.buffer.text !== "") app.editing = cleared(app.editing);
-    else if (this.#shell.end()) return;
+    else if (this.#ended()) return;
     else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     if (!isAgain) app.hint(app.words.modeLine.leaving);
   }
@@ -198,13 +197,18 @@ export class Actions {
 
   #escape(isEmpty: boolean): boolean {
     const app = this.#app;
-    if (this.suggestions.dismiss() || this.#shell.end()) return true;
+    if (this.suggestions.dismiss() || this.#ended()) return true;
     const isAgain = isEmpty && app.nowMono - this.#escapedMono <= TWICE_MS;
     this.#escapedMono = isEmpty && !isAgain ? app.nowMono : Number.NEGATIVE_INFINITY;
     if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
     else if (isAgain) app.do(() => this.views.rewind());
     else app.hint(isEmpty ? app.words.modeLine.backAgain : app.words.modeLine.clears);
     return true;
+  }
+
+  /** True: something that the user began beside the run, which goes on, was there to end. */
+  #ended(): boolean {
+    return this.#asides.end() || this.#shell.end();
   }
 
   slash(line: string): boolean {
@@ -221,7 +225,7 @@ export class Actions {
       case "skill":
         return this.#skill(slash.text);
       case "run":
-        return this.#run(slash.argv, line.trim());
+        return runCommand(app, slash.argv, line.trim());
       case "mode":
         return this.#mode(slash.mode, slash.text);
       case "shell":
@@ -238,15 +242,16 @@ export class Actions {
   async #do(name: Extract<Slash, { kind: "do" }>["name"], text: string): Promise<void> {
     const app = this.#app;
     const words = app.words.act;
-    if (name === "help") return this.output("/help", helpText(app.words));
+    if (name === "help") return putOutput(app, "/help", helpText(app.words));
     if (name === "exit") return app.leave();
     if (name === "stop") return app.client.interrupt(app.pid);
     if (name === "back") return this.#takeBack();
     if (name === "now") return void this.#now(text);
     if (name === "copy") return copyAnswer(app, Number(text || "1"));
-    if (name === "keys") return this.output("/keys", app.keys.text(app.words.act.ownKeys));
+    if (name === "btw") return this.#asides.ask(text);
+    if (name === "keys") return putOutput(app, "/keys", app.keys.text(app.words.act.ownKeys));
     if (name === "reload") return this.#reload();
-    if (name === "permissions") await this.#run(["grants", String(app.pid)], "/permissions");
+    if (name === "permissions") await runCommand(app, ["grants", String(app.pid)], "/permissions");
     const change = CHANGES[name === "permissions" ? "add-dir" : name];
     if (change !== undefined) return change(app, text);
     if (name === "vim") {
@@ -348,43 +353,6 @@ export class Actions {
       if (codeOf(error) !== "NOT_FOUND" && codeOf(error) !== "CONFLICT") throw error;
       app.say(app.words.act.wasRead);
     }
-  }
-
-  /** A command of the command line, whose questions are asked here and whose output goes into the transcript. */
-  async #run(argv: readonly string[], title: string): Promise<void> {
-    const app = this.#app;
-    const parts: string[] = [];
-    const stdout: Output = {
-      isTTY: true,
-      columns: app.size.columns - 1,
-      write: (text, done) => {
-        parts.push(String(text));
-        done();
-        return true;
-      },
-    };
-    const stderr: Output = {
-      ...app.box.output,
-      isTTY: true,
-      write: (text, done) => this.#aside(String(text), parts, done),
-    };
-    await app.call.host.command(argv, innerHost(app, stdout, stderr));
-    this.output(title, parts.join("").slice(0, MAX_OUTPUT_CHARS));
-    if (argv[0] === "config" || argv[0] === "trust") await app.prefer();
-  }
-
-  output(title: string, text: string): void {
-    const entry = { kind: "output", title, text: text.replace(/\n+$/, "") } as const;
-    this.#app.model = withEntries(this.#app.model, [entry]);
-  }
-
-  /** What a question writes is the dialog's, everything else is output. */
-  #aside(text: string, parts: string[], done: () => void): boolean {
-    const { box } = this.#app;
-    if (box.isOpen) return box.output.write(text, done);
-    parts.push(text);
-    done();
-    return true;
   }
 
   /** The text is edited in the user's editor, which has the terminal meanwhile. */

@@ -25,6 +25,7 @@ type Doing =
   | "now"
   | "back"
   | "rename"
+  | "btw"
   | "compact"
   | "clear"
   | "theme"
@@ -67,6 +68,7 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   back: act("back"),
   // of the session all that it waits for, unless one is named
   bg: (text, pid) => run("bg")(text === "" ? pid : text),
+  btw: act("btw"),
   budget: (text, pid) =>
     /^\$?\d[\d.]*$/.test(text)
       ? run("budget", "set")(`${pid} --usd ${text}`)

@@ -7,6 +7,7 @@ import { rewindLines } from "../cli/screen/rewind-lines.ts";
 import { safeLine } from "../cli/screen/text/safe-text.ts";
 import type { App } from "./app.ts";
 import { copyText } from "./clipboard.ts";
+import { putOutput } from "./commands.ts";
 import { Picker } from "./screens/picker.ts";
 import { extentWish, type RewindWish, rewindWish, stepAt } from "./screens/rewind-picker.ts";
 import { sessionWish } from "./screens/session-picker.ts";
@@ -153,7 +154,7 @@ export class Views {
       throw invalid(app.words.act.changedSince(files), `/rewind --at ${done.step ?? ""} --files --force`);
     }
     const lines = rewindLines(done, app.cwd, app.words.rewind);
-    if (lines.length > 0) app.actions.output("/rewind", lines.join("\n"));
+    if (lines.length > 0) putOutput(app, "/rewind", lines.join("\n"));
     if (done.fork !== null) await app.switchTo(done.fork.pid);
   }
 }

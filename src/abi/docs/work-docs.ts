@@ -97,6 +97,23 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
     params: { pid: 3, seq: 5 },
     result: undefined,
   },
+  "session.aside": {
+    errors: {
+      ...ON_RECORD,
+      CONFLICT: "The session is paused, has ended, or cannot be brought back.",
+      UNAVAILABLE: "Two internal forks of the session run already, or the journal cannot record it now.",
+    },
+    params: { pid: 3, text: "which of the two files was it?" },
+    result: { pid: 9 },
+    stream:
+      "`progress` lines with the events of the process that answers, then `complete`, whose `result` is the answer. When the connection closes, that process ends.",
+    lines: [
+      {
+        type: "complete",
+        payload: { event: "complete", pid: 9, result: "a.ts.", exit_code: 0, tokens_used: 1_204 },
+      },
+    ],
+  },
   "session.serve_files": {
     errors: { NOT_FOUND: NO_PROCESS },
     params: { pid: 3, read: true, write: true },

@@ -7,6 +7,9 @@ import { environment, idempotencyKey, type MethodSpec, pictures, pid, text } fro
 /** The most of a file that an editor answers with. */
 const MAX_FILE_CHARS = 4 * 1024 * 1024;
 
+/** The most of a question beside the conversation. */
+const MAX_ASIDE_CHARS = 64 * 1024;
+
 const client = z.string().max(64);
 
 const sessionView = z.strictObject({
@@ -111,6 +114,21 @@ export const SESSION_METHODS = {
     right: "control",
     params: z.strictObject({ pid, seq: z.int().min(1) }),
     result: undefined,
+  },
+  "session.aside": {
+    summary:
+      "a question beside the conversation, answered from it and kept out of it; it ends with the stream",
+    kind: "stream",
+    right: "control",
+    params: z.strictObject({
+      pid,
+      text: z.string().min(1).max(MAX_ASIDE_CHARS),
+      env: environment.optional().describe("Environment for a session that rests: its keys."),
+      detail: z.enum(DETAILS).optional().describe("As in spawn."),
+    }),
+    result: z
+      .strictObject({ pid })
+      .describe("The process that answers: a fork that may call no tool. Its result is the answer."),
   },
   "session.serve_files": {
     summary: "show unsaved text of an editor to a session, and write its files",

@@ -221,6 +221,7 @@ export class FakeProcess {
       offerFork: (offer) => {
         this.offers.push(offer);
       },
+      offerAside: () => {},
       mayDoAside: () => true,
       account: () => ({ limit: this.#options.budget ?? 0, used: this.used, reserved: 0 }),
       now: () => Date.UTC(2026, 10, 21, 12),

@@ -13,7 +13,9 @@ import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from
 import { changedLine, contextLines } from "../screen/context-lines.ts";
 import { chosenWords, nameOf } from "../screen/model-words.ts";
 import { sessionTable } from "../screen/table/session-table.ts";
+import { safeLine, safeLines } from "../screen/text/safe-text.ts";
 import { brokenAtBlanks } from "../screen/text/width.ts";
+import { askAside } from "./aside.ts";
 import type { ChatClient } from "./client.ts";
 import type { ChatStream } from "./stream.ts";
 import { ChatTerminal } from "./terminal.ts";
@@ -57,6 +59,8 @@ class Chat implements AsyncDisposable {
   #isRunning: boolean;
   #hasLeft = false;
   #pressedMono = Number.NEGATIVE_INFINITY;
+  /** A question beside the conversation. */
+  #asking: AbortController | undefined;
   /** Waiting messages of this client, newest last. */
   #waiting: number[] = [];
 
@@ -145,6 +149,7 @@ class Chat implements AsyncDisposable {
     else if (word.kind === "say") this.#do(() => this.#say(word.text));
     else if (word.kind === "skill") this.#do(() => this.#useSkill(word.text));
     else if (word.kind === "title") this.#do(() => this.#client.entitle(pid, word.title));
+    else if (word.kind === "btw") this.#do(() => this.#ask(word.question));
     else if (word.kind === "mode") this.#do(() => this.#mode(word.mode));
     else if (word.kind === "model") this.#do(() => this.#model(word.name));
     else if (word.kind === "stop") this.#do(() => this.#client.interrupt(pid));
@@ -154,9 +159,10 @@ class Chat implements AsyncDisposable {
     else this.#do(() => this.#list());
   }
 
-  /** While a run is in progress it is interrupted; at rest, a second press on an empty line leaves. */
+  /** What is answered beside the run is ended first. While a run is in progress it is interrupted; at rest, a second press on an empty line leaves. */
   #interrupted(isEmpty: boolean): void {
-    if (this.#isRunning) this.#do(() => this.#client.interrupt(this.#stream.pid));
+    if (this.#asking !== undefined) this.#asking.abort();
+    else if (this.#isRunning) this.#do(() => this.#client.interrupt(this.#stream.pid));
     else if (isEmpty) this.#pressed(performance.now());
   }
 
@@ -179,6 +185,25 @@ class Chat implements AsyncDisposable {
       return;
     }
     await this.#say(text);
+  }
+
+  async #ask(question: string): Promise<void> {
+    const { act, entry } = this.#words;
+    if (this.#asking !== undefined) return this.#print(act.asideRuns);
+    const asking = new AbortController();
+    this.#asking = asking;
+    try {
+      const wish = { pid: this.#stream.pid, text: question, signal: asking.signal };
+      const { text, problem } = await askAside(this.#call.host, wish);
+      const end = asking.signal.aborted ? entry.interrupted : problem;
+      this.#print(
+        ["", `? ${question}`, safeLines(text), safeLine(end)]
+          .filter((line, at) => at === 0 || line !== "")
+          .join("\n"),
+      );
+    } finally {
+      this.#asking = undefined;
+    }
   }
 
   async #say(text: string): Promise<void> {

@@ -12,6 +12,7 @@ test.each([
   ["/plan", { kind: "mode", mode: "plan" }],
   ["/model", { kind: "model", name: "" }],
   ["/model openai/large", { kind: "model", name: "openai/large" }],
+  ["/btw which file was it?", { kind: "btw", question: "which file was it?" }],
   ["/context", { kind: "context" }],
   ["/compact", { kind: "compact", text: "" }],
   ["/compact keep the paths", { kind: "compact", text: "keep the paths" }],
@@ -26,6 +27,6 @@ test.each([
   expect(wordOf(line)).toEqual(word);
 });
 
-test.each(["/stop it", "/title", "/mode fast"])("wordOf(%j) is no message", (line) => {
+test.each(["/stop it", "/title", "/btw", "/mode fast"])("wordOf(%j) is no message", (line) => {
   expect(wordOf(line)?.kind).toBe("unknown");
 });

@@ -13,6 +13,8 @@ export type Word =
   | { readonly kind: "compact"; readonly text: string }
   /** "": asks for the current model. */
   | { readonly kind: "model"; readonly name: string }
+  /** Beside the conversation. */
+  | { readonly kind: "btw"; readonly question: string }
   | { readonly kind: "title"; readonly title: string }
   /** undefined: asks for the current mode. */
   | { readonly kind: "mode"; readonly mode: PermissionMode | undefined }
@@ -32,6 +34,10 @@ export function wordOf(line: string, words: Phrases = en): Word | undefined {
     return rest === ""
       ? { kind: "unknown", message: words.lines.titleNeeds }
       : { kind: "title", title: rest };
+  if (name === "btw")
+    return rest === ""
+      ? { kind: "unknown", message: words.act.asideNeeds }
+      : { kind: "btw", question: rest.trim() };
   if (name === "compact") return { kind: "compact", text: rest.trim() };
   if (name === "plan" && rest === "") return { kind: "mode", mode: "plan" };
   if (name === "model") return { kind: "model", name: rest.trim() };

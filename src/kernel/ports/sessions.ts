@@ -1,9 +1,11 @@
 /** Sessions, the processes that the user talks to, as the wires see them: live ones, and resting ones on disk. */
 import type { AgentMap } from "../../abi/agent.ts";
+import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import type { Sent } from "../../abi/sys.ts";
+import type { Subscription } from "./subscription.ts";
 
 /** `resting`: it has left memory but not ended; opening it or sending it a message brings it back. */
 export type SessionState = "running" | "waiting" | "blocked" | "paused" | "resting" | "ended";
@@ -87,6 +89,18 @@ export interface SessionChange {
   readonly tools?: readonly string[];
 }
 
+export interface AsideWish extends Pick<AwakeOptions, "env"> {
+  readonly text: string;
+  readonly detail?: Detail | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The process that answers, with all that it says. Its answer is its result. */
+export interface Aside {
+  readonly pid: Pid;
+  readonly events: Subscription<ProcessEvent>;
+}
+
 /** An agent that ended with a message in its mailbox. */
 export interface EndedUnread {
   readonly pid: Pid;
@@ -125,6 +139,12 @@ export interface Sessions {
    * long. NOT_FOUND; else as `wake`.
    */
   change(pid: Pid, change: SessionChange): Promise<void>;
+  /**
+   * Has a question answered beside the conversation: by an internal fork, which may call nothing, costs what the session pays, and
+   * leaves nothing in it. Also while the session works. NOT_FOUND; CONFLICT: it is paused or has ended; UNAVAILABLE: too many
+   * forks of it run; else as `wake`.
+   */
+  aside(pid: Pid, wish: AsideWish): Promise<Aside>;
   /** NOT_FOUND; INVALID: `before` does not come from an earlier page. */
   history(pid: Pid, wish: HistoryWish): Promise<HistoryPage>;
   /** Durable when it resolves. INVALID: a title too long, or blank. */

@@ -4,7 +4,7 @@
  */
 import type { LogEntry, ProcessEvent } from "../../abi/events.ts";
 import type { Notice } from "../../abi/fact.ts";
-import { type ForkOffer, isInternal } from "../../abi/fork.ts";
+import { type ForkOffer, type ForkPrefix, isInternal } from "../../abi/fork.ts";
 import { type CtxId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, PermissionMode, ProcessState } from "../../abi/process.ts";
@@ -63,6 +63,8 @@ export class Process {
   readonly abort = new AbortController();
   /** While calls of a reply run that start forks of it. */
   forkOffer: ForkOffer | null = null;
+  /** What its last request began with; null: it has made none in this daemon. */
+  asideOffer: ForkPrefix | null = null;
   /** Aborted at KILL, together with `abort` or after it. */
   readonly killed = new AbortController();
   /** Resolves at the exit; rejects with the error of a failed spawn, or UNAVAILABLE when the process leaves memory. */

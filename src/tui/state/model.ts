@@ -10,6 +10,7 @@ export type TranscriptEntry =
   | { readonly kind: "thinking"; readonly text: string; readonly isFinal: boolean }
   | CallEntry
   | ShellEntry
+  | AsideEntry
   /** A call of an earlier time, of which only a line is known. */
   | { readonly kind: "past_call"; readonly line: string }
   | NoticeEntry
@@ -44,6 +45,17 @@ export interface ShellEntry {
   readonly output: string;
   /** The exit code, the name of the signal that ended it, or why it was not run. */
   readonly exit?: string;
+  readonly isFinal: boolean;
+}
+
+/** A question beside the conversation, and its answer as far as it has come. */
+export interface AsideEntry {
+  readonly kind: "aside";
+  readonly id: string;
+  readonly question: string;
+  readonly text: string;
+  /** Why the answer is not whole; "": it is, or still comes. */
+  readonly problem: string;
   readonly isFinal: boolean;
 }
 

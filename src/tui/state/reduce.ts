@@ -27,6 +27,7 @@ import {
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import {
+  type AsideEntry,
   type CallEntry,
   isFinal,
   type Model,
@@ -377,12 +378,18 @@ export function inserted(model: Model, entry: TranscriptEntry): Model {
   return { ...model, entries: model.entries.toSpliced(replyFrom, 0, entry), replyFrom: replyFrom + 1 };
 }
 
-/** Nothing changes once the line is over. */
-export function shellChanged(model: Model, id: string, change: Partial<ShellEntry>): Model {
-  const at = model.entries.findLastIndex((entry) => entry.kind === "shell" && entry.id === id);
-  const entry = model.entries[at];
-  if (entry?.kind !== "shell" || entry.isFinal) return model;
-  return { ...model, entries: model.entries.with(at, { ...entry, ...change }) };
+/** What the client itself began: nothing changes once it is over. */
+type OwnEntry = ShellEntry | AsideEntry;
+
+export function ownChanged<E extends OwnEntry>(
+  model: Model,
+  { kind, id }: Pick<E, "kind" | "id">,
+  change: Partial<Omit<E, "kind" | "id">>,
+): Model {
+  const at = model.entries.findLastIndex((entry) => entry.kind === kind && "id" in entry && entry.id === id);
+  const entry = model.entries[at] as OwnEntry | undefined;
+  if (entry === undefined || entry.isFinal) return model;
+  return { ...model, entries: model.entries.with(at, { ...entry, ...change } as E) };
 }
 
 function levelOf(level: string): NoticeLevel {

@@ -8,7 +8,7 @@ import { safeLine, safeLines } from "../../cli/screen/text/safe-text.ts";
 import { widthOf } from "../../cli/screen/text/width.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import { aboutInput } from "../../lib/text/about-input.ts";
-import type { CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
+import type { AsideEntry, CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } from "../state/model.ts";
 import { colouredLine, cutLine, type Line, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
 import type { Paint } from "../text/theme.ts";
@@ -60,6 +60,8 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
       return [...callHead(entry, look), ...(look.isUnfolded ? detailLines(entry, look) : [])];
     case "shell":
       return shellLines(entry, look);
+    case "aside":
+      return asideLines(entry, look);
     case "past_call":
       return [
         cutLine(
@@ -178,6 +180,14 @@ function shellLines({ command, output, exit, isFinal }: ShellEntry, look: EntryL
     ...body.map((line): Line => [{ text: "  ", style: "" }, ...line]),
     ...end,
   ];
+}
+
+function asideLines({ question, text, problem, isFinal }: AsideEntry, look: EntryLook): Line[] {
+  const { theme, words } = look;
+  const body = text.trim() === "" ? [] : marked("  ", text, look);
+  const how = isFinal ? problem : words.entry.asked;
+  const end = how === "" ? [] : hung("  ", how, look, isFinal ? theme.error : theme.dim);
+  return [[], ...hung("? ", question, look, theme.accent), ...body, ...end];
 }
 
 /** What went wrong has rows of its own where it would be cut. */

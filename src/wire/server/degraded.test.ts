@@ -77,6 +77,7 @@ const WRITES: Partial<Record<MethodName, readonly object[]>> = {
     { pid: LIVE, text: "hello" },
     { pid: RESTS, text: "hello" },
   ],
+  "session.aside": [{ pid: LIVE, text: "and?" }],
   "session.withdraw": [{ pid: LIVE, seq: 1 }],
   "session.describe": [
     { pid: LIVE, title: "new" },

@@ -56,6 +56,7 @@ import {
   labelList,
   processMode,
 } from "./handlers/rights.ts";
+import { sessionAside } from "./handlers/session-aside.ts";
 import { answerFile, serveFiles } from "./handlers/session-files.ts";
 import { sessionDescribe, sessionHistory, sessionList } from "./handlers/session-history.ts";
 import { sessionChange, sessionOpen } from "./handlers/session-open.ts";
@@ -123,6 +124,7 @@ export const HANDLERS: Handlers = {
   "session.change": sessionChange,
   "session.say": sessionSay,
   "session.withdraw": sessionWithdraw,
+  "session.aside": sessionAside,
   "session.serve_files": serveFiles,
   "session.answer_file": answerFile,
   "session.history": sessionHistory,

@@ -25,6 +25,7 @@ export const enHelp = {
     agents: "agent files, and what is wrong with them",
     back: "take back your last message that has not been read",
     bg: "agents that it waits for go on in the background",
+    btw: "a question beside the conversation, which has nothing of it; also while it works",
     budget: "what this session may spend, and has spent; dollars set it",
     clear: "an empty view for the model; pins stay",
     compact: "put a summary in place of what was said",
@@ -76,7 +77,6 @@ export const enHelp = {
   /** Commands that people know and that do not exist: what to type instead. */
   instead: {
     attach: "/resume opens another session here, /top another process with enter",
-    btw: "/fork <words> asks it in a new process that leaves this conversation alone",
     detach: "/exit leaves, and the session waits; crux -c opens it again",
     dream: "notes are tidied without being asked; /memory shows them",
     feedback: "nothing is sent anywhere; crux logs and crux doctor have what a report needs",

@@ -119,6 +119,8 @@ export const en = {
   entry: {
     hidden: (count: number) => `… ${count} lines more; ctrl+o shows them …`,
     running: "running · esc ends it",
+    /** Below a question beside the conversation. */
+    asked: "beside the conversation · esc ends it",
     exit: (exit: string) => `exit ${exit}`,
     refused: "refused",
     refusedFor: (why: string) => `refused: ${why}`,
@@ -203,6 +205,8 @@ export const en = {
     effort: (level: string) => `effort: ${level}, from the next run on`,
     noEffort: (model: string) => `${model || "this model"} takes no effort`,
     ownKeys: "of your keys.json:",
+    asideNeeds: "/btw needs a question",
+    asideRuns: "another question is being answered; esc ends it",
     lineRuns: "a shell line is running; esc ends it",
     needsProcess: (name: string) => `/${name} needs the pid or name of a process`,
     needsCommand: "! needs a command, which your shell runs",
@@ -398,6 +402,7 @@ export const en = {
       "  /model [<name>]  the model that answers your next message",
       "  /context         what the model sees, and what each part costs",
       "  /compact [text]  let a summary take the place of what was said; crux context undo takes it back",
+      "  /btw <question>  a question beside the conversation, which has nothing of it; Ctrl-C ends it",
       "  /sessions        those of this folder",
       "  /<skill> <args>  use a skill: crux skills lists them",
       "  //text           a message that begins with /",

@@ -26,6 +26,7 @@ export const zhHelp: Phrases["help"] = {
     agents: "Agent 文件及其中的错误",
     back: "收回您最后一条未读的消息",
     bg: "将正在等待的 Agent 转入后台",
+    btw: "对话之外的提问，不留在对话中；运行时也可以",
     budget: "本会话的预算和已用量；给出美元金额则设为上限",
     clear: "清空模型的视图，固定的内容保留",
     compact: "用摘要代替之前的对话",
@@ -76,7 +77,6 @@ export const zhHelp: Phrases["help"] = {
   },
   instead: {
     attach: "/resume 在此打开另一个会话，/top 中按 enter 打开另一个进程",
-    btw: "/fork <文字> 在一个新进程中提问，不影响本对话",
     detach: "/exit 离开，会话保留；crux -c 再次打开",
     dream: "笔记会自动整理；/memory 查看笔记",
     feedback: "不会向任何地方发送内容；crux logs 和 crux doctor 有报告问题所需的信息",
