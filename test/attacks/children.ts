@@ -39,12 +39,14 @@ const HOSTILE_CALL: Attack = {
 };
 
 export async function children(_: object, tell: (hostile: Hostile) => void): Promise<void> {
-  const abstract = createServer((socket) => socket.end()).listen("\0canary-abstract");
+  const services = ["\0canary-abstract", "/var/tmp/canary.sock"].map((name) =>
+    createServer((socket) => socket.end()).listen(name),
+  );
   const field = await Field.open(SETTINGS, DAEMON);
   tell(await confined(field));
   tell(await freely(field));
   await field.close();
-  abstract.close();
+  for (const service of services) service.close();
 }
 
 async function confined(field: Field): Promise<Hostile> {

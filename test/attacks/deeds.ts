@@ -77,6 +77,7 @@ export const DEEDS: readonly Deed[] = [
     neverWorks: true,
   },
   { name: "connects to a service in /run", script: connects('"/run/docker.sock"') },
+  { name: "connects to a service elsewhere", script: connects('"/var/tmp/canary.sock"') },
   { name: "connects to an abstract socket", script: connects('"\\0canary-abstract"') },
   { name: "connects to the loopback of the machine", script: ": < /dev/tcp/127.0.0.1/{port}" },
   { name: "writes the settings of the project", script: "mkdir -p .crux; echo '{}' > .crux/settings.json" },

@@ -8,7 +8,6 @@ import { createSocket } from "node:dgram";
 import {
   chmodSync,
   cpSync,
-  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -168,7 +167,9 @@ function look(path: string, found: Map<string, string>): void {
 }
 
 function digest(path: string): string {
-  return existsSync(path) ? createHash("sha256").update(readFileSync(path)).digest("hex").slice(0, 16) : "?";
+  return lstatSync(path).isFile()
+    ? createHash("sha256").update(readFileSync(path)).digest("hex").slice(0, 16)
+    : "?";
 }
 
 export function differences(before: Snapshot, after: Snapshot): readonly string[] {

@@ -12,7 +12,7 @@ import type { Permit, Subject } from "../../kernel/ports/permit.ts";
 import { subject } from "../contract.ts";
 import { makePermit } from "../policy.ts";
 import { loadParser } from "../shell/parser.ts";
-import type { SandboxSettings } from "./profile.ts";
+import { closedToHelpers, type SandboxSettings } from "./profile.ts";
 
 let dir = "";
 let work = "";
@@ -266,6 +266,16 @@ describe("the profile of a command", () => {
     expect(profileOf("make")?.hide).toEqual(
       expect.arrayContaining([join(home, ".ssh/mux"), join(home, ".docker/run")]),
     );
+  });
+
+  test("hides the sockets that programs of the machine have bound anywhere, but for those that the settings name", async () => {
+    const socket = join(home, "of an agent.sock");
+    const listener = createServer().listen(socket);
+    onTestFinished(() => void listener.close());
+    await once(listener, "listening");
+    expect(profileOf("make")?.hide).toContain(socket);
+    expect(closedToHelpers({ home, kernelPaths: [], realPath: (path) => path })).toContain(socket);
+    expect(profileOf("make", { sandbox: { allowWrite: [socket] } })?.hide).not.toContain(socket);
   });
 
   test("of a worktree has the repository it belongs to, if that knows of it", () => {

@@ -22,6 +22,7 @@ import { hardAsk, invalid, type Verdict } from "../judge/verdict.ts";
 import { gitPrograms } from "../rules/git-programs.ts";
 import { type Protection, protections } from "../rules/protected.ts";
 import type { Analysis } from "../shell/analysis.ts";
+import { boundSockets } from "./bound-sockets.ts";
 import { DeniedReads, fixedPlaces, placeOf, type Refused } from "./denied-reads.ts";
 import { findSecondName } from "./places.ts";
 import {
@@ -186,11 +187,15 @@ function profileOf(
   const nested = found.flatMap(({ kind, path, isDirectory }) =>
     kind !== "protected" ? [] : isRepository({ path, isDirectory }) ? gitPlaces(path) : [path],
   );
+  const closed = closedPlaces(options);
   const hide = [
-    ...closedPlaces(options),
-    ...[...secretsInPlace(protections), ...secrets, ...fixedPlaces(refused, bases, realPath)].filter(
-      (p) => !isLifted(p),
-    ),
+    ...closed,
+    ...[
+      ...secretsInPlace(protections),
+      ...secrets,
+      ...fixedPlaces(refused, bases, realPath),
+      ...gathered(socketsBeside(closed, [home, ...roots], realPath), [...roots, subject.cwd]),
+    ].filter((p) => !isLifted(p)),
     ...paths(settings.denyRead),
     ...walls.map(({ dir }) => dir),
     ...(subject.rights?.noMemory === true ? options.memory : []),
@@ -232,6 +237,14 @@ const isRepository = ({ path, isDirectory }: { path: string; isDirectory: boolea
 
 type Closing = Pick<SandboxOptions, "home" | "kernelPaths" | "realPath">;
 
+/** The sockets of other services in all other places. Of the host's `/tmp` only the `open` places are seen. */
+function socketsBeside(closed: readonly string[], open: readonly string[], realPath: RealPath) {
+  const isIn = (places: readonly string[], path: string) => places.some((place) => isWithin(place, path));
+  return boundSockets()
+    .map(realPath)
+    .filter((path) => !isIn(closed, path) && (!isWithin("/tmp", path) || isIn(open, path)));
+}
+
 /** The files of Crux itself, and the sockets of other services. */
 function closedPlaces({ home, kernelPaths, realPath }: Closing): readonly string[] {
   return [
@@ -242,7 +255,12 @@ function closedPlaces({ home, kernelPaths, realPath }: Closing): readonly string
 
 /** What a program of the daemon's own is not shown in its sandbox: that, and the secrets with a fixed place. */
 export function closedToHelpers(closing: Closing): readonly string[] {
-  return [...closedPlaces(closing), ...secretsInPlace(protections(closing.home, closing.realPath))];
+  const closed = closedPlaces(closing);
+  return [
+    ...closed,
+    ...socketsBeside(closed, [closing.home], closing.realPath),
+    ...secretsInPlace(protections(closing.home, closing.realPath)),
+  ];
 }
 
 /**
