@@ -57,7 +57,7 @@ export function noticeText({ call, title }: ChildMark, ended: Ended): string {
   const uses = `<tool_uses>${toolUses}</tool_uses>`;
   const status = exit.kind === "killed" ? "killed" : exit.code === 0 ? "completed" : "failed";
   const why = status === "completed" ? "" : `: ${exit.reason.replace(/^killed: /, "")}`;
-  const more = result.length > NOTICE_CHARS ? `\n[cut; job_output ${agentId} has all of it]` : "";
+  const more = result.length > NOTICE_CHARS ? `\n[cut; all of it is in ${outputOf(agentId)}]` : "";
   return [
     "<task-notification>",
     `<task-id>${agentId}</task-id>${call === "" ? "" : `<tool-use-id>${escaped(call)}</tool-use-id>`}`,
@@ -115,6 +115,16 @@ function unescaped(text: string): string {
 /** `agent-` and twelve hex digits: the name of an agent that is never used again, not even after a restart. */
 export function agentIdOf(uuid: ProcUuid): string {
   return `agent-${uuid.replaceAll("-", "").slice(0, 12)}`;
+}
+
+/** What the agent with that name has said, for itself and those above it. */
+export function outputOf(agentId: string): string {
+  return `/var/out/${agentId}`;
+}
+
+/** The beginning of the uuid of the agent with that name. */
+export function uuidHeadOf(agentId: string): string {
+  return agentId.replace(/^agent-(.{8})/, "$1-");
 }
 
 /** The tag of what every fork is told before its directive. */

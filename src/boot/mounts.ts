@@ -58,7 +58,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
     ["/dev/plan", planDevice(() => kernel.plans)],
     ["/dev/worktree", worktreeDevice(() => kernel.trees)],
     ["/dev/tty", ttyDevice({ ask })],
-    ["/var/out", outDevice(outputs)],
+    ["/var/out", outDevice(outputs, kernel.view())],
     ["/var/tasks", tasksDevice({ store: taskStore, tasks, placeOf })],
     ["/var/teams", teamsDevice(({ pid }) => kernel.team(pid))],
     ...parts.hal.map(

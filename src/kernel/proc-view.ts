@@ -4,7 +4,9 @@ import type { SchedView } from "../abi/lanes.ts";
 import type { ProcInfo } from "../abi/process.ts";
 import { type Labelling, labelsOf } from "../consent/labels/labels.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
+import type { EndSearch } from "./facts/ended.ts";
 import { classOf } from "./gate/slot.ts";
+import { wordsOf } from "./log/words.ts";
 import type { Plans } from "./ports/plans.ts";
 import type { ProcView } from "./ports/proc-view.ts";
 import type { SupervisorControl } from "./ports/supervisors.ts";
@@ -18,7 +20,8 @@ import type { Mounts } from "./vfs/mounts.ts";
 
 /** What is shown under /proc. */
 type Shown = JobList &
-  Labelling & {
+  Labelling &
+  EndSearch & {
     readonly table: ProcessTable;
     readonly scheduler: Pick<Scheduler, "view">;
     readonly contexts: Pick<ContextSpaces, "has" | "summary" | "view">;
@@ -76,6 +79,7 @@ export function procViewOf(core: Shown): ProcView {
       const { messages: _, ...stat } = await core.views.stat(pid);
       return stat;
     },
+    words: (viewer, agent) => wordsOf(core, { viewer, agent }),
     fds: (pid) => table.get(pid)?.fds.list() ?? [],
     labels: (pid) => labelsOf(core, pid),
     account: (pid) => table.get(pid)?.seed.account.view() ?? { limit: 0, used: 0, reserved: 0 },

@@ -7,13 +7,13 @@ import { withoutBoilerplate } from "../abi/fork.ts";
 import type { ProcUuid } from "../abi/ids.ts";
 import type { Block } from "../abi/llm.ts";
 import { LIMITS } from "../kernel/limits.ts";
+import { callLines } from "../kernel/log/words.ts";
 import type { Journal, JournalRecord, ProcessRow } from "../kernel/ports/journal.ts";
 import type { HistoryItem, HistoryPage, HistoryWish } from "../kernel/ports/sessions.ts";
 
 /** The number of records per read, and the most reads per page, as a history may have many records without messages. */
 const WINDOW = 128;
 const MAX_WINDOWS = 64;
-const CALL_CHARS = 200;
 
 /** The page consists of items before this place. */
 interface Cursor {
@@ -86,17 +86,11 @@ function itemOf({ kind, body, at, seq, proc }: JournalRecord): HistoryItem | nul
   return {
     role,
     text: cut(withoutBoilerplate({ role, content })),
-    calls: blocks.flatMap(callLine),
+    calls: callLines(blocks),
     at,
     seq,
     proc,
   };
-}
-
-function callLine(block: Block): string[] {
-  if (block.type !== "tool_use") return [];
-  const line = `${block.name} ${JSON.stringify(block.input)}`;
-  return [line.length <= CALL_CHARS ? line : `${line.slice(0, CALL_CHARS).toWellFormed()}…`];
 }
 
 function cut(text: string): string {

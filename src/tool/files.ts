@@ -106,6 +106,18 @@ export async function readCruxFile(io: Io, path: string, maxBytes: number): Prom
   return withFile(io, path, O_RDONLY, (fd) => readToEnd(io, fd, maxBytes));
 }
 
+/** The last `maxBytes` bytes of such a file. */
+export async function readCruxFileEnd(io: Io, path: string, maxBytes: number): Promise<Buffer> {
+  return withFile(io, path, O_RDONLY, async (fd) => {
+    let end = Buffer.alloc(0);
+    for (;;) {
+      const chunk = await io.sys.read(fd, CHUNK_BYTES, io.signal);
+      if (chunk.byteLength === 0) return end;
+      end = Buffer.concat([end, chunk]).subarray(-maxBytes);
+    }
+  });
+}
+
 /** Replaces the whole file; `expect` is the hash it must have now, null: it must not exist. CONFLICT otherwise. */
 export async function writeHostFile(
   io: Io,

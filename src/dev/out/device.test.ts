@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { asCallId } from "../../abi/ids.ts";
+import { asCallId, asPid } from "../../abi/ids.ts";
 import { deviceContract } from "../contract.ts";
 import { actOf, callerIn, openAndRead, tempFolder, uuidA, uuidB } from "../testing.ts";
 import { outDevice } from "./device.ts";
@@ -10,6 +10,7 @@ import { ScratchStore } from "./scratch.ts";
 
 const caller = callerIn("/");
 const other = callerIn("/", { uuid: uuidB });
+const noAgents = { words: async () => undefined };
 
 function store(limits?: OutputLimits): {
   store: OutputStore;
@@ -30,7 +31,7 @@ deviceContract("/var/out", async () => {
   const { store: made, put } = store();
   put("c_1", "all of it");
   return {
-    device: outDevice(made),
+    device: outDevice(made, noAgents),
     caller,
     readable: { subpath: "/c_1", content: "all of it" },
     writable: { subpath: "/c_2", bytes: "a result" },
@@ -47,7 +48,7 @@ deviceContract("/var/out", async () => {
 describe("/var/out", () => {
   it("a process sees its own outputs and no other's", async () => {
     const { store: made, put } = store();
-    const device = outDevice(made);
+    const device = outDevice(made, noAgents);
     put("c_1", "mine");
     expect(JSON.parse(await openAndRead(device, "", caller))).toEqual([{ name: "c_1", size: 4 }]);
     expect(await openAndRead(device, "", other)).toBe("[]");
@@ -55,14 +56,14 @@ describe("/var/out", () => {
   });
 
   it("opening never asks: it is the caller's own state", async () => {
-    expect(await outDevice(store().store).openEffects?.("/c_1", 1, caller)).toEqual([
+    expect(await outDevice(store().store, noAgents).openEffects?.("/c_1", 1, caller)).toEqual([
       { kind: "state", path: "/var/out/c_1" },
     ]);
   });
 
   it("a result is there once it is closed; cut short, it never was", async () => {
     const { store: made, root } = store();
-    const device = outDevice(made);
+    const device = outDevice(made, noAgents);
     const whole = await device.open("/c_1", 1, caller);
     await whole.write(Buffer.from("all of it"), actOf());
     await expect(openAndRead(device, "/c_1", caller)).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -77,7 +78,7 @@ describe("/var/out", () => {
 
   it("of two outputs of one call the longer stays", async () => {
     const { store: made, put } = store();
-    const device = outDevice(made);
+    const device = outDevice(made, noAgents);
     const save = async (text: string) => {
       const file = await device.open("/c_1", 1, caller);
       await file.write(Buffer.from(text), actOf());
@@ -88,6 +89,55 @@ describe("/var/out", () => {
     expect(await openAndRead(device, "/c_1", caller)).toBe("the raw output");
     await save("the raw output and more");
     expect(await openAndRead(device, "/c_1", caller)).toBe("the raw output and more");
+  });
+});
+
+describe("/var/out/<agent>", () => {
+  const AGENT = "/agent-0123456789ab";
+  const said: string[] = [];
+  const labels = [{ kind: "untrusted", source: "web:a.example" }] as never;
+  const agents = {
+    words: async (viewer: number) =>
+      viewer === caller.pid
+        ? {
+            labels,
+            async *pieces() {
+              yield* said;
+            },
+          }
+        : undefined,
+  };
+  const made = () => outDevice(store().store, agents, 10);
+
+  it("has what an agent had said when it was opened, with the sources of it", async () => {
+    const device = made();
+    said.splice(0, said.length, "one\n", "two\n");
+    const file = await device.open(AGENT, 0, caller);
+    expect(file.carried).toEqual({ labels });
+    expect(await openAndRead(device, AGENT, caller)).toBe("one\ntwo\n");
+    expect((await device.stat?.(AGENT, caller))?.size).toBe(8);
+    expect(await openAndRead(device, "", caller)).toBe("[]");
+  });
+
+  it.each([
+    [["0123456789"], "0123456789"],
+    [["0123456789a"], "01234\n[1 bytes are left out]\n6789a"],
+    [["012", "3456", "7", "89a", "bcd"], "01234\n[4 bytes are left out]\n9abcd"],
+    [["01234", "56789", "abcde"], "01234\n[5 bytes are left out]\nabcde"],
+  ])("of %j both ends are shown", async (pieces, shown) => {
+    const device = made();
+    said.splice(0, said.length, ...pieces);
+    expect(await openAndRead(device, AGENT, caller)).toBe(shown);
+    expect((await device.stat?.(AGENT, caller))?.size).toBe(10);
+  });
+
+  it("is no file for others, and nobody writes it", async () => {
+    const device = made();
+    const stranger = callerIn("/", { uuid: uuidB, pid: asPid(99) });
+    await expect(openAndRead(device, AGENT, stranger)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(device.stat?.(AGENT, stranger)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    for (const flags of [1, 2] as const)
+      await expect(device.open(AGENT, flags, caller)).rejects.toMatchObject({ code: "PERMISSION" });
   });
 });
 

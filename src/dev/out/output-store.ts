@@ -21,6 +21,8 @@ import { driverError, type FileOp } from "../driver-error.ts";
 
 export const OUT_MOUNT = "/var/out";
 
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
 export interface OutputLimits {
   readonly fileBytes: number;
   readonly processBytes: number;
@@ -32,7 +34,7 @@ export interface OutputLimits {
  */
 const MAX_SHELVES = 256;
 
-const defaultLimits: OutputLimits = { fileBytes: 64 * 1024 * 1024, processBytes: 1024 * 1024 * 1024 };
+const defaultLimits: OutputLimits = { fileBytes: MAX_FILE_BYTES, processBytes: 1024 * 1024 * 1024 };
 
 /**
  * A file being written. Bytes go to the host's page cache at once: nothing is queued in memory, and the order is

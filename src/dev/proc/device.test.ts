@@ -45,6 +45,7 @@ function view(): ProcView & { processes: ProcInfo[] } {
     processes,
     list: visible,
     find: (viewer, pid) => visible(viewer).find((found) => found.pid === pid),
+    words: async () => undefined,
     contextSummary: async (pid) => `context of ${pid}`,
     contextView: async (pid) => (pid === 7 ? VIEW : undefined),
     contextStat: async (pid) => (pid === 7 ? ({ used: 9 } as never) : undefined),

@@ -187,6 +187,8 @@ export interface RowFilter {
   readonly before?: number;
   /** Only this process, by its pid, and all below it, whoever has adopted them since. */
   readonly tree?: number;
+  /** Only the one with this lasting name: `agent-` and the first twelve hex digits of its uuid. */
+  readonly agent?: string;
   /** The row with the newest last record first; at most 1,000, also the default; with `live` and no limit, all. */
   readonly limit?: number;
 }

@@ -1,4 +1,4 @@
-/** The content of /proc: the kernel gives copies, the device presents them as files. */
+/** The content of /proc, and what agents have said: the kernel gives copies, the device presents them as files. */
 import type { ContextStat, ViewState } from "../../abi/context.ts";
 import type { Fd, Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
@@ -7,6 +7,14 @@ import type { JobView } from "../../abi/ops/jobs.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { AccountView } from "../../abi/program.ts";
 import type { SupervisorView } from "../../abi/supervise.ts";
+
+/** What an agent has said so far. */
+export interface AgentWords {
+  /** The sources of what it has read; none where the reader is the agent itself. */
+  readonly labels: readonly Label[];
+  /** Its words, and a line for each of its calls; each time the same. */
+  pieces(): AsyncIterable<string>;
+}
 
 export interface ProcView {
   /** The processes `viewer` may see, by rising pid. Pid 0 sees all. */
@@ -28,6 +36,8 @@ export interface ProcView {
   kept(pid: Pid, name: string): Promise<unknown>;
   /** The host path of its plan; null: it has none. */
   planPath(pid: Pid): string | null;
+  /** By its lasting name. undefined: neither the viewer nor an agent below it has it, or its history was removed. */
+  words(viewer: Pid, agent: string): Promise<AgentWords | undefined>;
   /** The sources of what it has read. */
   labels(pid: Pid): Promise<readonly Label[]>;
   fds(pid: Pid): readonly { fd: Fd; path: string; flags: number }[];

@@ -1,6 +1,7 @@
 /** Answers reads from journal.db on a connection that never writes. */
 import { hash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { uuidHeadOf } from "../../abi/child.ts";
 import type { RecordKind, RowFilter, SparseKind } from "../../kernel/ports/journal.ts";
 import { toJournalFault } from "../fault.ts";
 import { genesis, type StoredRecord } from "../journal/chain.ts";
@@ -102,12 +103,16 @@ export class SqliteReader implements LedgerReader {
     return this.#all("requested", id);
   }
 
-  rows({ live, session, cwd, before, tree, limit }: RowFilter): readonly Row[] {
+  rows({ live, session, cwd, before, tree, agent, limit }: RowFilter): readonly Row[] {
     const terms = ["p.spawned_lsn IS NOT NULL"];
     const values: SQLInputValue[] = [];
     if (tree !== undefined) {
       terms.push(`p.pid IN (${BELOW})`);
       values.push(tree);
+    }
+    if (agent !== undefined) {
+      terms.push("p.proc BETWEEN ? AND ? || '~'");
+      values.push(uuidHeadOf(agent), uuidHeadOf(agent));
     }
     if (before !== undefined) {
       terms.push("p.pid < ?");

@@ -207,6 +207,19 @@ test("a name that could be taken for another address is refused, and nothing is 
   expect(calls.spawn).not.toHaveBeenCalled();
 });
 
+test.each([true, false])(
+  "one of the background names its output; the caller has view: %s",
+  async (hasView) => {
+    const { call, calls } = parent();
+    if (!hasView) calls.stat.mockRejectedValue(new Fault({ code: "PERMISSION", message: "no" }));
+    const file = "/var/out/agent-0123456789ab";
+    const { text, meta } = await call({ run_in_background: true });
+    expect(text.includes(file)).toBe(hasView);
+    expect(meta).toMatchObject({ ...TASK, output_file: file, can_read_output_file: hasView });
+    expect(calls.stat).toHaveBeenCalledExactlyOnceWith("/bin/view", expect.anything());
+  },
+);
+
 test("a fork is a spawn of the caller itself, in the background, and the default where forks are on", async () => {
   const on = { ...testScope("/w"), background: { forks: true }, forksUnnamed: true };
   const { context, calls } = parent();

@@ -1,10 +1,12 @@
 /** agent: gives a task to a child agent, and waits for its last message unless it is one of the background. */
 import * as z from "zod";
 import { DEFAULT_AGENT } from "../../abi/agent.ts";
-import { type Ended, TEAM, type Team } from "../../abi/child.ts";
+import { type Ended, outputOf, TEAM, type Team } from "../../abi/child.ts";
+import { codeOf } from "../../abi/errors.ts";
 import { FORK } from "../../abi/fork.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
+import type { Syscalls } from "../../abi/sys.ts";
 import { findStarted, infoOf, noteChild } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { hostPath, readEffect } from "../path.ts";
@@ -58,6 +60,9 @@ const Meta = z.discriminatedUnion("status", [
     agent_id: z.string(),
     pid: z.int(),
     description: z.string(),
+    prompt: z.string(),
+    output_file: z.string(),
+    can_read_output_file: z.boolean(),
   }),
   z.strictObject({
     status: z.literal("teammate_spawned"),
@@ -237,14 +242,32 @@ async function joined(
   };
 }
 
-async function launched(args: Args, pid: Pid, { sys }: RunContext): Promise<Outcome> {
+/** The caller has the tool that reads its outputs: they are files of Crux, which no command can open. */
+function mayView(sys: Syscalls, signal: AbortSignal): Promise<boolean> {
+  return sys.stat("/bin/view", signal).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === "CANCELLED") throw error;
+      return false;
+    },
+  );
+}
+
+async function launched(args: Args, pid: Pid, { sys, signal }: RunContext): Promise<Outcome> {
   const agentId = (await infoOf(sys, pid))?.child?.agentId ?? (await sys.ended(pid))?.agentId ?? "";
-  const { description } = args;
+  const { description, prompt } = args;
+  const file = outputOf(agentId);
+  const canRead = await mayView(sys, signal);
+  const told = canRead ? ` What it has said so far is in ${file}.` : "";
   return {
     text:
       `${agentId} (pid ${pid}) works on it in the background. You are told when it ends; until then go on with other work and ` +
-      `do not guess what it finds. job_output with that name waits for it, stop ends it.${modeNote(args)}`,
-    meta: { status: "async_launched", agent_id: agentId, pid: Number(pid), description },
+      `do not guess what it finds.${told} job_output with that name waits for it, stop ends it.${modeNote(args)}`,
+    meta: {
+      status: "async_launched",
+      ...{ agent_id: agentId, pid: Number(pid), description, prompt },
+      ...{ output_file: file, can_read_output_file: canRead },
+    },
   };
 }
 
@@ -266,14 +289,14 @@ function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {
   if (exit.code === EXIT.completed.code)
     return { text: `${result === "" ? "(it ended without a word)" : result}${own}${modeNote(args)}`, meta };
   const why = `agent ${typeOf(args)} (pid ${pid}) ${exit.kind === "killed" ? "was ended" : "failed"}: ${exit.reason.replace(/^killed: /, "")}${tree === "" ? "" : `; ${tree}`}`;
-  if (result === "") throw failure(codeOf(ended), why);
+  if (result === "") throw failure(errorCodeOf(ended), why);
   return {
     text: result,
-    error: { code: codeOf(ended), message: `${why}. Above is what it said last; it is not finished.` },
+    error: { code: errorCodeOf(ended), message: `${why}. Above is what it said last; it is not finished.` },
   };
 }
 
-function codeOf({ exit }: Ended): "CANCELLED" | "BUDGET" | "DRIVER" {
+function errorCodeOf({ exit }: Ended): "CANCELLED" | "BUDGET" | "DRIVER" {
   if (exit.kind === "killed") return "CANCELLED";
   return exit.reason === EXIT.budget.reason || exit.reason === EXIT.maxSteps.reason ? "BUDGET" : "DRIVER";
 }

@@ -1,18 +1,18 @@
 /** job_output: the output of a job since it was last read, or the state of a child process. */
 import * as z from "zod";
+import { outputOf } from "../../abi/child.ts";
 import { codeOf } from "../../abi/errors.ts";
 import { asPid, type Pid } from "../../abi/ids.ts";
 import type { JobAnswer } from "../../abi/ops/fs.ts";
-import { findTarget, treeNote } from "../child-process.ts";
+import { findTarget, infoOf, treeNote } from "../child-process.ts";
 import { askDevice } from "../device-json.ts";
-import { readCruxFile } from "../files.ts";
+import { readCruxFileEnd } from "../files.ts";
 import { JobMeta, jobOutcome } from "../job-text.ts";
 import { defineTool, type Outcome, type RunContext } from "../tool.ts";
 import text from "./job_output.md";
 
 const DEFAULT_WAIT_MS = 30_000;
-const TRANSCRIPT_BYTES = 1024 * 1024;
-const TRANSCRIPT_CHARS = 8_000;
+const WORDS_CHARS = 8_000;
 
 const Args = z.object({
   shell_id: z.string().min(1).max(64).describe("job-3, agent-… or the pid of a child"),
@@ -48,7 +48,7 @@ async function run(args: Args, context: RunContext): Promise<Outcome> {
   return jobOutcome(await askDevice<JobAnswer>(context, `/dev/shell/jobs/${id}`, request));
 }
 
-/** The result of a child, also of one that ended long ago; while it runs, the end of its conversation. */
+/** The result of a child, also of one that ended long ago; while it runs, the last that it has said. */
 async function outputOfChild(context: RunContext, pid: Pid, waitMs: number): Promise<Outcome> {
   const { sys, signal } = context;
   let ended = await sys.ended(pid, { isTold: true });
@@ -56,7 +56,8 @@ async function outputOfChild(context: RunContext, pid: Pid, waitMs: number): Pro
     await sys.sleep(waitMs, signal, { pid });
     ended = await sys.ended(pid, { isTold: true });
   }
-  const words = ended === null || ended.result === "" ? await transcript(context, pid) : ended.result;
+  const agentId = ended?.agentId ?? (await infoOf(sys, pid))?.child?.agentId;
+  const words = ended === null || ended.result === "" ? await lastWords(context, agentId) : ended.result;
   const state = ended === null ? "running" : ended.exit.kind === "killed" ? "killed" : "exited";
   const reason = ended === null ? "" : ` (${ended.exit.reason})${treeNote(ended)}`;
   const total = Buffer.byteLength(words);
@@ -74,10 +75,11 @@ async function outputOfChild(context: RunContext, pid: Pid, waitMs: number): Pro
   };
 }
 
-async function transcript(context: RunContext, pid: number): Promise<string> {
+async function lastWords(context: RunContext, agentId: string | undefined): Promise<string> {
+  if (agentId === undefined) return "";
   try {
-    const bytes = await readCruxFile(context, `/proc/${pid}/context`, TRANSCRIPT_BYTES);
-    return bytes.toString("utf8").slice(-TRANSCRIPT_CHARS).toWellFormed();
+    const bytes = await readCruxFileEnd(context, outputOf(agentId), WORDS_CHARS * 4);
+    return bytes.toString("utf8").slice(-WORDS_CHARS).toWellFormed().trimEnd();
   } catch (error) {
     if (codeOf(error) === "CANCELLED") throw error;
     return "";

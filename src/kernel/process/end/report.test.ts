@@ -181,7 +181,7 @@ test("noticeText() escapes what others said, and cuts a long result", () => {
   expect(text.match(/<\/result>/g)).toHaveLength(1);
   expect(text).toContain("<tool-use-id>a&amp;b</tool-use-id>");
   expect(text).toContain('<status>killed</status><summary>Agent "&lt;b&gt;" killed: SIGTERM</summary>');
-  expect(text).toContain("job_output agent-0 has all of it");
+  expect(text).toContain("all of it is in /var/out/agent-0");
   expect(text.length).toBeLessThan(31_000);
 });
 

@@ -1,6 +1,8 @@
 /** A journal in memory, for tests: it fulfils the same contract as the one on disk. */
 import { randomUUID } from "node:crypto";
+import { agentIdOf } from "../../../abi/child.ts";
 import { Fault } from "../../../abi/errors.ts";
+import type { ProcUuid } from "../../../abi/ids.ts";
 import type { Journal, RecordKind, RowFilter } from "../../../kernel/ports/journal.ts";
 import { systemClock } from "../../../lib/time/system-clock.ts";
 import type { Blob } from "../body.ts";
@@ -215,7 +217,7 @@ class MemoryReader implements LedgerReader {
     return this.#disk.records.filter(isIt).slice(-1);
   }
 
-  rows({ live, session, cwd, before, tree, limit }: RowFilter): readonly Row[] {
+  rows({ live, session, cwd, before, tree, agent, limit }: RowFilter): readonly Row[] {
     const below = tree === undefined ? undefined : this.#below(tree);
     const isIt = (row: Row): boolean =>
       row.spawned !== null &&
@@ -223,6 +225,7 @@ class MemoryReader implements LedgerReader {
       (session === undefined || session === row.spawned.isSession) &&
       (cwd === undefined || cwd === row.spawned.cwd) &&
       (before === undefined || row.pid < before) &&
+      (agent === undefined || agentIdOf(row.proc as ProcUuid) === agent) &&
       (below === undefined || below.has(row.pid));
     const found = this.#rows().filter(isIt);
     found.sort((a, b) => (before === undefined ? b.lastLsn - a.lastLsn : b.pid - a.pid));

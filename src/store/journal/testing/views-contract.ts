@@ -191,6 +191,21 @@ export function viewsContract(name: string, makeBench: () => JournalBench): void
       expect(await pids({ tree: 7 })).toEqual([]);
     });
 
+    test("rows() finds an agent by its lasting name", async () => {
+      const spawned = (pid: number, ppid: number, head: string) =>
+        draft(
+          "process.spawned",
+          { kind: "agent", ppid },
+          { pid: asPid(pid), proc: asProcUuid(`${head}-4000-8000-000000000000`) },
+        );
+      await journal.append([spawned(2, 1, "01234567-89ab"), spawned(3, 2, "01234567-89ac")]);
+      const pids = async (filter: RowFilter) => (await journal.rows(filter)).map(({ pid }) => pid);
+      expect(await pids({ agent: "agent-0123456789ab" })).toEqual([2]);
+      expect(await pids({ agent: "agent-0123456789ac", tree: 2 })).toEqual([3]);
+      expect(await pids({ agent: "agent-0123456789ab", tree: 3 })).toEqual([]);
+      expect(await pids({ agent: "agent-0123456789ad" })).toEqual([]);
+    });
+
     test("requested() gives the newest that a request has made, also to a later daemon", async () => {
       const request = { id: "a".repeat(40), digest: "d" };
       await journal.append([
