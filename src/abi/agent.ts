@@ -31,6 +31,8 @@ export interface AgentManifest {
   readonly preload?: true;
   /** Stands before the first message of the user, and before the task of a child. */
   readonly initialPrompt?: string;
+  /** Texts that every view of its conversation keeps; absent: none. */
+  readonly pins?: readonly string[];
   /** Where a call starts it, nobody waits for it. */
   readonly background?: true;
   /** Where a call starts it, it works in a git worktree of its own. */

@@ -7,6 +7,7 @@ import type { ExitStatus } from "../abi/process.ts";
 import type { Program, ProgramStart } from "../abi/program.ts";
 import type { Sys } from "../abi/sys.ts";
 import { isAtItsEnd } from "./checkpoint.ts";
+import { pinFileTexts } from "./file-pins.ts";
 import { tellLeftJobs } from "./left-jobs.ts";
 import { release } from "./model/in-use.ts";
 import { begin, checkpoint, endOf, loadTyped, logBudget, untilTerminal } from "./run.ts";
@@ -31,6 +32,7 @@ async function runOnce(run: Run): Promise<ExitStatus> {
   let end: Terminal;
   try {
     if (start.restored === null) await begin(run);
+    await pinFileTexts(run);
     await loadTyped(run);
     const isOver = await hasEnded(run);
     if (!isOver) run.isIdle = false;

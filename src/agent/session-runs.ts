@@ -16,6 +16,7 @@ import { findShellNote } from "../lib/text/shell-line.ts";
 import { mayWriteNotes, memoryOf, prefixOf, tellChanges } from "./asking.ts";
 import { finishedCalls, isAtItsEnd } from "./checkpoint.ts";
 import { endOfFailure } from "./decide.ts";
+import { pinFileTexts } from "./file-pins.ts";
 import { inputOf, messageText } from "./inbox.ts";
 import { callsOf } from "./model/blocks.ts";
 import { salvagedBlocks } from "./model/salvage.ts";
@@ -43,6 +44,7 @@ export async function runSession(run: Run): Promise<ExitStatus> {
   const { sys, start } = run;
   try {
     if (start.restored === null) await begin(run);
+    await pinFileTexts(run);
     let next = await underWay(run);
     for (;;) {
       if (next === null && (await doViewRequests(run))) checkpoint(run, null);

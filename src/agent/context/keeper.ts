@@ -19,7 +19,15 @@ import { Gauge, isBySize, type Learned, Report } from "./gauge.ts";
 import { OwnPins, segmentsText } from "./own-view.ts";
 import { isTooLong, Passage } from "./passage.ts";
 import { NOTES_TOKENS, type NotesState, SessionNotes } from "./session-notes.ts";
-import { ASK_FOR_NOTES, ownPinText, pinnedText, TOO_LONG_HINT, TURNED_OFF_HINT, UNDO_HINT } from "./texts.ts";
+import {
+  ASK_FOR_NOTES,
+  filePinText,
+  ownPinText,
+  pinnedText,
+  TOO_LONG_HINT,
+  TURNED_OFF_HINT,
+  UNDO_HINT,
+} from "./texts.ts";
 import type { Turn } from "./turn.ts";
 import { unitsOf } from "./units.ts";
 
@@ -220,6 +228,13 @@ export class WindowKeeper {
     // it is the user's from now on
     this.#pins.delete(message);
     return this.#passage(turn).pin(message);
+  }
+
+  /** A text of the agent file, unless it is in view. BUDGET: it is too large. */
+  async pinOfFile(turn: Turn, text: string): Promise<void> {
+    const content = filePinText(text);
+    if (turn.prompt.messages.some((message) => message.content === content)) return;
+    await this.#passage(turn).pin(content);
   }
 
   async unpin(turn: Turn, message: number): Promise<ViewChange> {

@@ -88,6 +88,11 @@ export function pinnedText(text: string): string {
   return `<crux-note>The user pinned this; it holds, and stays in view:\n${unframed(text)}</crux-note>`;
 }
 
+/** The same for a text of the agent file. */
+export function filePinText(text: string): string {
+  return `<crux-note>Your agent file pins this; it holds, and stays in view:\n${unframed(text)}</crux-note>`;
+}
+
 /** The same for a text that the model pinned. */
 export function ownPinText(text: string): string {
   return `<crux-note>You pinned this; it stays in view:\n${unframed(text)}</crux-note>`;

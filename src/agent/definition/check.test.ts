@@ -8,7 +8,7 @@ models:
   prefered: opus
 tools: [view, veiw, Bash(git *), mcp__notes]
 version: 2
-pins: [a]
+hooks: {}
 skills:
   - reading
   - raeding
@@ -33,7 +33,7 @@ it("checkAgents() names file, line and the nearest name of all that is wrong", a
   expect(await issues(folder(AGENT))).toEqual([
     ["warning", `${at}:4: unknown key 'models.prefered' (did you mean preferred?)`],
     ["warning", `${at}:2: unknown key 'modle' (did you mean model?)`],
-    ["note", `${at}:7: pins does nothing in this version`],
+    ["note", `${at}:7: hooks does nothing in this version`],
     ["warning", `${at}:5: unknown tool 'veiw' (did you mean view?)`],
     [
       "warning",

@@ -122,6 +122,14 @@ skills:
     expect(parse("name: x\ninitial_prompt: ''").manifest).not.toHaveProperty("initialPrompt");
   });
 
+  test("pins texts whole, one or a list of them", () => {
+    const pinned = (lines: string) => parse(`name: x\n${lines}`).manifest.pins;
+    expect(pinned("pins: [a, ' b, c ']")).toEqual(["a", "b, c"]);
+    expect(pinned("pins: Never push, ever.")).toEqual(["Never push, ever."]);
+    expect(pinned("pins: []")).toBeUndefined();
+    expect(() => pinned("pins: [{ a: 1 }]")).toThrow("pins must be a list of texts");
+  });
+
   test("warns of keys that do nothing", () => {
     expect(parse("name: x\ncolour: red\nmcp: [{ name: s, command: c, shape: round }]").warnings).toEqual([
       "agent.yaml: mcp: s: shape is not supported and is ignored",

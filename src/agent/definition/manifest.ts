@@ -31,7 +31,7 @@ export function yamlSettings(file: string, text: string): YamlFields {
 }
 
 /** Keys of the format without effect in Crux: reported by a check, not each time the file is loaded. */
-export const UNUSED_KEYS: ReadonlySet<string> = new Set(["hooks", "pins"]);
+export const UNUSED_KEYS: ReadonlySet<string> = new Set(["hooks"]);
 
 /** `file` is the name used in warnings. */
 export function manifestOf(
@@ -51,6 +51,7 @@ export function manifestOf(
     maxSteps: maxSteps(fields),
     skills: fields.list("skills") ?? [],
     ...initialPrompt(fields),
+    ...pins(fields),
     ...(fields.flag("preload") === true ? { preload: true } : {}),
     ...(fields.flag("background") === true ? { background: true } : {}),
     ...isolation(fields, warn),
@@ -73,6 +74,11 @@ function initialPrompt(fields: YamlFields): Pick<AgentManifest, "initialPrompt">
   fields.text("version");
   const text = fields.text("initial_prompt").trim();
   return text === "" ? {} : { initialPrompt: text };
+}
+
+function pins(fields: YamlFields): Pick<AgentManifest, "pins"> {
+  const texts = fields.sequence("pins");
+  return texts.length === 0 ? {} : { pins: texts };
 }
 
 function models(fields: YamlFields, warn: (message: string) => void): AgentModels {

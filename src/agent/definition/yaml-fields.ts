@@ -75,6 +75,13 @@ export class YamlFields {
     return items.map((item) => String(item).trim()).filter((item) => item !== "");
   }
 
+  /** Texts, whole as they are; a single one need not be in a list. */
+  sequence(key: string): readonly string[] {
+    if (Array.isArray(this.#values.get(key))) return this.list(key) ?? [];
+    const text = this.text(key).trim();
+    return text === "" ? [] : [text];
+  }
+
   /** One text, or a sequence of texts joined by spaces; "" if absent. */
   words(key: string): string {
     return Array.isArray(this.#values.get(key)) ? (this.list(key) ?? []).join(" ") : this.text(key);

@@ -164,7 +164,7 @@ function startOf(core: Taping, proc: Process): Start {
   const { pid, seed, fds, ctxId, past, conversation } = proc;
   const { systemPrompt } = core.contexts.prompt(ctxId);
   const manifest = seed.agent?.manifest;
-  const { tools = null, disallowedTools, memory, initialPrompt } = manifest ?? {};
+  const { tools = null, disallowedTools, memory, initialPrompt, pins } = manifest ?? {};
   return {
     v: 1,
     crux: core.ports.version ?? "",
@@ -188,6 +188,7 @@ function startOf(core: Taping, proc: Process): Start {
             ...(disallowedTools === undefined ? {} : { disallowedTools }),
             ...(memory === undefined ? {} : { memory }),
             ...(initialPrompt === undefined ? {} : { initialPrompt }),
+            ...(pins === undefined ? {} : { pins }),
           },
     ...(past.isRestorable || past.origin !== null || systemPrompt === "" ? {} : { systemPrompt }),
   };
