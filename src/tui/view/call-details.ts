@@ -7,6 +7,8 @@ import type { EntryLook } from "./entry-lines.ts";
 
 type Place = Pick<EntryLook, "theme" | "width" | "highlight" | "words">;
 
+type Pair = readonly [old: string, made: string];
+
 /** The most lines of one part; the rest is counted. */
 const MOST_LINES = 400;
 /** The pairs of arguments that are the text before and after an edit. */
@@ -15,20 +17,38 @@ const EDITS = [["old_string", "new_string"] as const, ["old_text", "new_text"] a
 export function detailLines({ input, result }: CallEntry, place: Place): Line[] {
   const { theme } = place;
   const given = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
-  const pair = EDITS.find(
-    ([before, after]) => typeof given[before] === "string" && typeof given[after] === "string",
-  );
-  const others = Object.entries(given).filter(([key]) => !(pair ?? []).includes(key as never));
+  const { pairs, keys } = editsIn(given);
+  const others = Object.entries(given).filter(([key]) => !keys.includes(key));
   const language = languageOf(given.file_path ?? given.path);
   const argued = others.flatMap(([key, value]) => {
     const text = `${key}: ${typeof value === "string" ? value : (JSON.stringify(value) ?? "")}`;
     const isCode = key === "content" && typeof value === "string";
     return isCode ? contentLines(value, language, place) : block(text, place, theme.dim);
   });
-  const diff =
-    pair === undefined ? [] : diffLines([String(given[pair[0]]), String(given[pair[1]])], language, place);
+  const diff = pairs.flatMap((pair) => diffLines(pair, language, place));
   const output = result === undefined || result.trim() === "" ? [] : block(result.trimEnd(), place, "");
   return [...argued, ...diff, ...output];
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** The texts before and after each edit of the call, and the arguments that have them. */
+function editsIn(given: Given): { readonly pairs: readonly Pair[]; readonly keys: readonly string[] } {
+  const { edits } = given;
+  const many = Array.isArray(edits) ? edits.map((each) => pairIn((each ?? {}) as Given)) : [];
+  const all = many.filter((each) => each !== undefined);
+  if (all.length > 0 && all.length === many.length)
+    return { pairs: all.map(({ pair }) => pair), keys: ["edits"] };
+  const one = pairIn(given);
+  return one === undefined ? { pairs: [], keys: [] } : { pairs: [one.pair], keys: one.keys };
+}
+
+function pairIn(given: Given): { readonly pair: Pair; readonly keys: readonly string[] } | undefined {
+  for (const keys of EDITS) {
+    const [before, after] = [given[keys[0]], given[keys[1]]];
+    if (typeof before === "string" && typeof after === "string") return { pair: [before, after], keys };
+  }
+  return undefined;
 }
 
 /** The ending of the name of a file, or its name: what a language is known by. */
@@ -48,7 +68,7 @@ function contentLines(content: string, language: string, place: Place): Line[] {
 }
 
 /** With marks, so that colours are not needed. What is not coloured as a token has the colour of the change. */
-function diffLines([old, made]: readonly [string, string], language: string, place: Place): Line[] {
+function diffLines([old, made]: Pair, language: string, place: Place): Line[] {
   const [before, after] = [shownText(old), shownText(made)];
   const { hunks } = structuredPatch("", "", before, after, "", "", { context: 3 });
   const sides = { old: coloured(before, language, place), made: coloured(after, language, place) };

@@ -131,6 +131,24 @@ test("entryLines() is one line for a call, and unfolds to its arguments, diff an
   ]);
 });
 
+test("entryLines() unfolds a call with many edits to their diffs", () => {
+  const edits = [
+    { old_string: "one", new_string: "1" },
+    { old_string: "two", new_string: "2", replace_all: true },
+  ];
+  const shown = (input: object) => {
+    const call = { kind: "call", id: "t", tool: "multi_edit", input, isFinal: true } as const;
+    return entryLines(call, { ...look, isUnfolded: true })
+      .map(textOf)
+      .slice(1);
+  };
+  expect(shown({ file_path: "a.ts", edits })).toEqual([
+    ...["  │ file_path: a.ts", "  │ -one", "  │ +1", "  │ -two", "  │ +2"],
+  ]);
+  // what is not an edit is shown as it came
+  expect(shown({ edits: [{ old_string: "one" }] })).toEqual(['  │ edits: [{"old_string":"one"}]']);
+});
+
 test("entryLines() is one line for the end of an agent in the background, and unfolds to its result", () => {
   const exit = { code: 0, reason: "completed", kind: "done" } as const;
   const ended = { agentId: "agent-0", exit, result: "<b>\ntwo", tokensUsed: 12, elapsedMs: 7_340 };
