@@ -4,7 +4,7 @@ import { askAside } from "../cli/chat/aside.ts";
 import type { Call } from "../cli/command.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
 import type { AsideEntry, Model } from "./state/model.ts";
-import { inserted, ownChanged } from "./state/reduce.ts";
+import { asideAsked, asideChanged } from "./state/reduce.ts";
 
 /** What is shown of them, and of which session. */
 interface Shown {
@@ -18,7 +18,6 @@ interface Shown {
 export class Asides {
   readonly #app: Shown;
   #asking: AbortController | undefined;
-  #count = 0;
 
   constructor(app: Shown) {
     this.#app = app;
@@ -38,11 +37,10 @@ export class Asides {
     if (this.#asking !== undefined) return app.say(act.asideRuns, "error");
     const asking = new AbortController();
     this.#asking = asking;
-    const id = `aside-${++this.#count}`;
     const put = (change: Partial<AsideEntry>): void => {
-      app.model = ownChanged<AsideEntry>(app.model, { kind: "aside", id }, change);
+      app.model = asideChanged(app.model, change);
     };
-    app.model = inserted(app.model, { kind: "aside", id, question, text: "", problem: "", isFinal: false });
+    app.model = asideAsked(app.model, question);
     const over = (why: string): Partial<AsideEntry> => ({
       problem: asking.signal.aborted ? app.words.entry.interrupted : why,
       isFinal: true,

@@ -5,7 +5,7 @@ import { runShellLine } from "../cli/run/shell-line.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
 import { shellNote } from "../lib/text/shell-line.ts";
 import type { Model, ShellEntry } from "./state/model.ts";
-import { inserted, ownChanged } from "./state/reduce.ts";
+import { inserted, shellChanged } from "./state/reduce.ts";
 
 /** What is shown of them, and where they run. */
 interface Shown {
@@ -40,7 +40,7 @@ export class ShellLines {
     this.#running = running;
     const id = `shell-${++this.#count}`;
     const put = (change: Partial<ShellEntry>): void => {
-      app.model = ownChanged<ShellEntry>(app.model, { kind: "shell", id }, change);
+      app.model = shellChanged(app.model, id, change);
     };
     app.model = inserted(app.model, { kind: "shell", id, command, output: "", isFinal: false });
     try {

@@ -51,7 +51,6 @@ export interface ShellEntry {
 /** A question beside the conversation, and its answer as far as it has come. */
 export interface AsideEntry {
   readonly kind: "aside";
-  readonly id: string;
   readonly question: string;
   readonly text: string;
   /** Why the answer is not whole; "": it is, or still comes. */
@@ -97,6 +96,8 @@ export interface Model {
   readonly again?: ReadonlySet<string>;
   /** What had come of a reply that is void. */
   readonly cut?: readonly TranscriptEntry[];
+  /** A question beside the run: it stands above the editor until the run is over, where no answer of the run hides it. */
+  readonly aside?: AsideEntry | undefined;
   readonly activity: Activity | undefined;
   readonly queued: readonly Queued[];
   readonly mode: PermissionMode;

@@ -72,10 +72,10 @@ export function reduce(model: Model, event: WireEvent, at: At): Model {
     case "tool_result":
       return resulted(model, event);
     case "idle":
-      return idle(model, event, at);
+      return asideSettled(idle(model, event, at));
     case "complete":
     case "error":
-      return ended(model, event);
+      return asideSettled(ended(model, event));
     default:
       return told(model, event, at);
   }
@@ -378,18 +378,32 @@ export function inserted(model: Model, entry: TranscriptEntry): Model {
   return { ...model, entries: model.entries.toSpliced(replyFrom, 0, entry), replyFrom: replyFrom + 1 };
 }
 
-/** What the client itself began: nothing changes once it is over. */
-type OwnEntry = ShellEntry | AsideEntry;
+/** Nothing changes once the line is over. */
+export function shellChanged(model: Model, id: string, change: Partial<ShellEntry>): Model {
+  const at = model.entries.findLastIndex((entry) => entry.kind === "shell" && entry.id === id);
+  const entry = model.entries[at];
+  if (entry?.kind !== "shell" || entry.isFinal) return model;
+  return { ...model, entries: model.entries.with(at, { ...entry, ...change }) };
+}
 
-export function ownChanged<E extends OwnEntry>(
-  model: Model,
-  { kind, id }: Pick<E, "kind" | "id">,
-  change: Partial<Omit<E, "kind" | "id">>,
-): Model {
-  const at = model.entries.findLastIndex((entry) => entry.kind === kind && "id" in entry && entry.id === id);
-  const entry = model.entries[at] as OwnEntry | undefined;
-  if (entry === undefined || entry.isFinal) return model;
-  return { ...model, entries: model.entries.with(at, { ...entry, ...change } as E) };
+/** One at a time: the one before it goes into the transcript. */
+export function asideAsked(model: Model, question: string): Model {
+  const { aside: before } = model;
+  const aside = { kind: "aside", question, text: "", problem: "", isFinal: false } as const;
+  return { ...(before === undefined ? model : inserted(model, before)), aside };
+}
+
+export function asideChanged(model: Model, change: Partial<AsideEntry>): Model {
+  const { aside } = model;
+  if (aside === undefined || aside.isFinal) return model;
+  return asideSettled({ ...model, aside: { ...aside, ...change } });
+}
+
+/** It has its place in the transcript once its answer and the run are over. */
+function asideSettled(model: Model): Model {
+  const { aside, activity } = model;
+  if (aside?.isFinal !== true || activity !== undefined) return model;
+  return inserted({ ...model, aside: undefined }, aside);
 }
 
 function levelOf(level: string): NoticeLevel {

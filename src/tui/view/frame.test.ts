@@ -5,6 +5,7 @@ import { en } from "../../cli/screen/words/en.ts";
 import { insert } from "../editor/buffer.ts";
 import { NEW } from "../editor/edit.ts";
 import { EMPTY, type Model } from "../state/model.ts";
+import { asideAsked, asideChanged, reduce } from "../state/reduce.ts";
 import { textOf } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
 import { editorRows } from "./editor-rows.ts";
@@ -54,6 +55,35 @@ test("liveFrame() says that it asks you, where an open question has no call on t
   const activity = { sinceMono: 2_000, chars: 0, tokens: 0, waits: "" };
   const shown = liveFrame(aScene({ activity }, { dialog })).lines.map(textOf).join("\n");
   expect(shown).toContain("asks you (3s");
+});
+
+test("a question beside the run stands above the editor, however long the answer of the run, until that is over", () => {
+  const activity = { sinceMono: 2_000, chars: 0, tokens: 0, waits: "" };
+  const long = Array.from({ length: 50 }, (_, n) => `line ${n}`).join("\n\n");
+  const running: Model = {
+    ...EMPTY,
+    activity,
+    entries: [{ kind: "text", text: long, isFinal: false }],
+    replyFrom: 0,
+  };
+  const shown = (model: Model) => liveFrame(aScene(model)).lines.map(textOf).join("\n");
+  const asked = asideAsked(running, "which file?");
+  expect(shown(asked)).toMatch(/line 49\n\n\? which file\?\n {2}beside the conversation · esc ends it\n/);
+  const answered = asideChanged(asked, { text: "It was\n\na.ts.", isFinal: true });
+  expect(shown(answered)).toMatch(/line 49\n\n\? which file\?\n {2}It was\n {2}\n {2}a\.ts\.\n/);
+  expect(answered.entries).toHaveLength(1);
+  const idle = {
+    event: "idle",
+    pid: 1,
+    seq: 1,
+    outcome: "completed",
+    exit_code: 0,
+    elapsed_ms: 1,
+    queued: 0,
+  } as const;
+  const at = { words: en, client: "me", mono: 9_000 };
+  const over = reduce(answered, { ...idle, result: long, tokens_used: 1 }, at);
+  expect([over.aside, over.entries.at(-1)]).toEqual([undefined, answered.aside]);
 });
 
 test("why a run waits is shown whole, in a row more where it has to be", () => {

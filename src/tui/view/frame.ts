@@ -50,6 +50,8 @@ export interface Frame {
 /** How much of a text that still grows is looked at, in screens. */
 const TAIL_SCREENS = 2;
 const MOST_QUEUED = 3;
+/** The rows of a question beside the run, and of its answer. */
+const LEAST_ASIDE = 5;
 /** On fewer, an open dialog gets the rows of the agents panel and of the queue. */
 const ROOMY_ROWS = 30;
 const SPINNER = ["·", "∙", "•", "∙"] as const;
@@ -62,7 +64,11 @@ export function liveFrame(scene: Scene): Frame {
   // what the user has to read comes before who else works
   const isTight = scene.dialog !== undefined && size.rows < ROOMY_ROWS;
   const foot = [...scene.offers, modeLine(scene), ...(isTight ? [] : scene.below)];
-  const head = [...activityLines(scene), ...queuedLines(scene, isTight ? 1 : MOST_QUEUED)];
+  const head = [
+    ...asideLines(scene),
+    ...activityLines(scene),
+    ...queuedLines(scene, isTight ? 1 : MOST_QUEUED),
+  ];
   const most = Math.max(1, room - foot.length - head.length - 1);
   const { lines, cursor } = scene.dialog === undefined ? editorPart(scene, most) : bothParts(scene, most);
   const left = Math.max(0, room - foot.length - head.length - lines.length);
@@ -84,6 +90,14 @@ function liveLines({ model, committed, look, size }: Scene, room: number): Line[
     lines.unshift(...entryLines(entry, { ...look, tailChars }));
   }
   return room === 0 ? [] : lines.slice(-room);
+}
+
+/** The question, and the end of its answer: all of it goes into the transcript later. */
+function asideLines({ model: { aside }, look, size, dialog }: Scene): readonly Line[] {
+  if (aside === undefined) return [];
+  const most = dialog === undefined ? Math.max(LEAST_ASIDE, Math.floor(size.rows / 3)) : 2;
+  const lines = entryLines(aside, look);
+  return lines.length <= most ? lines : [...lines.slice(0, 2), ...lines.slice(2 - most)].slice(0, most);
 }
 
 function activityLines({ model, look, size, nowMono, reducesMotion, dialog }: Scene): Line[] {
