@@ -52,11 +52,7 @@ export class Actions {
   dialogKey(press: Press): void {
     const { box } = this.#app;
     const name = press.kind === "key" ? press.name : "";
-    if (name === "pageup" || name === "pagedown") {
-      box.back = Math.max(0, box.back + (name === "pageup" ? 5 : -5));
-      this.#app.changed();
-      return;
-    }
+    if (box.scroll(name, this.#app.size.rows)) return;
     // the question of an agent does not keep the others from going on
     if (name === "ctrl+b" && !box.takesPastes && this.#global(name)) return;
     box.press(press);

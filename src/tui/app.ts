@@ -120,7 +120,8 @@ export class App implements Disposable {
     this.actions = new Actions(this);
     this.status = statusLineOf(this);
     this.#inner = innerCall(this);
-    this.#dialog = openDialog(this.#inner, this.box.output, { input: this.box.keys, isNumbered: true });
+    const more = { input: this.box.keys, isNumbered: true, onWhole: () => this.box.toTop() };
+    this.#dialog = openDialog(this.#inner, this.box.output, more);
     const take = (model: Model): Model => (this.model = model);
     const follower = {
       known: (at: KnownSession) => take(knownModel(this.#model, at, this.words)),

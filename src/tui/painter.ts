@@ -9,7 +9,7 @@ import { selectedIn } from "./editor/vim.ts";
 import { isFinal } from "./state/model.ts";
 import type { Line } from "./text/line.ts";
 import { type EntryLook, entryLines } from "./view/entry-lines.ts";
-import { liveFrame, type Scene } from "./view/frame.ts";
+import { type Frame, liveFrame, type Scene } from "./view/frame.ts";
 import { offerLines } from "./view/offer-lines.ts";
 
 const FRAME_MS = 16;
@@ -64,7 +64,7 @@ export class Painter {
     // code goes above for good once its colours are there
     const isReady = !appearance.highlighter.isLoading;
     if (isReady) this.#committed = Math.max(this.#committed, dropped + until);
-    this.#screen.draw(isReady ? above : [], liveFrame(this.#scene()));
+    this.#screen.draw(isReady ? above : [], this.#frame());
   }
 
   /** Takes what it has drawn off the screen. */
@@ -84,7 +84,7 @@ export class Painter {
     const { overlay, size } = this.#app;
     if (!this.#isInWhole) overlay.screen.enter();
     this.#isInWhole = true;
-    const { lines, cursor } = liveFrame({ ...this.#scene(), committed: 0 });
+    const { lines, cursor } = this.#frame({ committed: 0 });
     const blank = Array.from({ length: Math.max(0, size.rows - 1 - lines.length) }, (): Line => []);
     const row = (cursor?.row ?? 0) + blank.length;
     overlay.screen.draw([...blank, ...lines], cursor && { ...cursor, row });
@@ -100,6 +100,12 @@ export class Painter {
     }
     this.#screen.draw(this.#finished(this.#app.model.entries.length), { lines: [], cursor: undefined });
     this.#screen.clear();
+  }
+
+  #frame(more: Partial<Scene> = {}): Frame {
+    const frame = liveFrame({ ...this.#scene(), ...more });
+    if (frame.scrolled !== undefined) this.#app.box.drawn(frame.scrolled);
+    return frame;
   }
 
   #scene(): Scene {

@@ -37,6 +37,8 @@ interface Surroundings {
   readonly words?: Phrases["ask"];
   /** The answers are listed with their numbers, and with the one that Enter gives. */
   readonly isNumbered?: boolean;
+  /** Called once all of a long text is written, of which a part was shown before. */
+  readonly onWhole?: (() => void) | undefined;
   /** Of a terminal that would break a long line inside of a word. */
   readonly columns?: number | undefined;
   /** Of the screen, whose height bounds what is shown of a text. */
@@ -100,6 +102,7 @@ export class AskDialog implements AsyncDisposable {
       if (questions !== undefined) return await this.#putAll(keyboard, question, questions);
       for (let isWhole = false; !signal.aborted; ) {
         const isCut = await this.#draw(question, isWhole);
+        if (isWhole) this.#around.onWhole?.();
         const heard = await this.#hear(keyboard, question, isCut);
         if (heard === "view") isWhole = true;
         if (heard === "view" || heard === "again") continue;

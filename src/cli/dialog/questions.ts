@@ -15,14 +15,21 @@ export function questionTerminal({ console, host }: Call): Output | undefined {
   return console.isScreen && host.stdout.isTTY === true ? host.stdout : undefined;
 }
 
+interface DialogMore {
+  readonly input?: Input;
+  readonly isNumbered?: boolean;
+  readonly onWhole?: () => void;
+}
+
 export function openDialog(
   { console, host }: Pick<Call, "console" | "host">,
   terminal: Output,
-  { input = host.stdin, isNumbered = false }: { input?: Input; isNumbered?: boolean } = {},
+  { input = host.stdin, isNumbered = false, onWhole }: DialogMore = {},
 ): AskDialog {
   return new AskDialog({
     input,
     isNumbered,
+    onWhole,
     // the big terminal breaks lines itself, and anew for each size
     get columns() {
       return isNumbered ? undefined : terminal.columns;

@@ -58,3 +58,12 @@ test("askBlock() shows less of a long text on a low screen, its begin and its en
   ]);
   expect([excerptLines(), excerptLines(100), excerptLines(10)]).toEqual([32, 32, 8]);
 });
+
+test("askBlock() says how a text is seen whole of which the daemon sent a part", () => {
+  const part: Sentence = { kind: "shown_in_part", name: "diff", characters: 9_009 };
+  const cut = { ...QUESTION, warnings: [english(part)], facts: { ...QUESTION.facts, warnings: [part] } };
+  expect(askBlock({ ...cut, arguments: "{}" }, WHOLE).lines.at(-1)).toBe(
+    "  e shows all of it, to be edited or left",
+  );
+  expect(askBlock(cut, WHOLE).lines.at(-1)).toContain("shown in part");
+});

@@ -56,9 +56,15 @@ export function askBlock(question: ShownQuestion, most: number, words: AskWords 
       .map((text, i) => ({ text, said: warned[i] ?? text }))
       .filter(({ text }) => !told(text))
       .map(({ text, said }) => `! ${worded([said], text)}`),
+    ...(question.arguments !== undefined && warned.some(isPart) ? [words.editShows] : []),
   ];
   const isCut = shown.join("\n") !== text.join("\n");
   return { lines: [...shown, ...about].map((line) => `  ${line}`), isCut };
+}
+
+/** The daemon sent no more of the text. */
+function isPart(said: Said): boolean {
+  return typeof said !== "string" && said.kind === "shown_in_part";
 }
 
 /** In the language of the user; a newer daemon may have sentences of its own, whose text is shown as it came. */

@@ -27,6 +27,21 @@ test("a row that is folded keeps its indent", () => {
   ]);
 });
 
+test("a dialog is read by half screens, and from end to end; a line that is typed has Home and End itself", () => {
+  const { box, open } = opened();
+  open();
+  const at = (name: string, above: number): number => {
+    box.scroll(name, 24);
+    box.drawn({ above, back: box.back });
+    return box.back;
+  };
+  box.drawn({ above: 30, back: 0 });
+  expect([at("pageup", 18), at("pageup", 6), at("pageup", 0), at("pageup", 0)]).toEqual([12, 24, 30, 30]);
+  expect([at("pagedown", 12), at("end", 30), at("home", 0)]).toEqual([18, 0, 30]);
+  box.takesPastes = true;
+  expect([box.scroll("end", 24), box.scroll("a", 24), box.back]).toEqual([false, false, 30]);
+});
+
 test("a dialog takes no key of its first 250 ms", () => {
   const { box, clock, open } = opened();
   expect(box.isSettled(false)).toBe(false);

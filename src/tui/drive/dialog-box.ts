@@ -61,6 +61,8 @@ export class DialogBox {
   takesPastes = false;
   /** How many rows it is scrolled up. */
   back = 0;
+  /** How many are above those on the screen, as it was drawn last. */
+  #rowsAbove = 0;
   /** What came with the answer and was not for the dialog, as it was typed. */
   onUnread: (press: Press) => void = () => {};
   #sent: { readonly text: string; readonly press: Press }[] = [];
@@ -104,6 +106,33 @@ export class DialogBox {
   /** What was in front of an open dialog is gone: the user sees it from now on. */
   appeared(): void {
     if (this.#sinceMono !== 0) this.#sinceMono = this.#nowMono();
+  }
+
+  /** False: the key is not for scrolling. A line that is typed has the keys to its ends itself. */
+  scroll(name: string, rows: number): boolean {
+    const page = Math.max(1, Math.floor(rows / 2));
+    const ends = this.takesPastes ? {} : { home: this.back + this.#rowsAbove, end: 0 };
+    const to: Readonly<Record<string, number>> = {
+      pageup: this.back + Math.min(page, this.#rowsAbove),
+      pagedown: Math.max(0, this.back - page),
+      ...ends,
+    };
+    if (!Object.hasOwn(to, name)) return false;
+    this.back = to[name] ?? 0;
+    this.#onChange();
+    return true;
+  }
+
+  /** All of a long text was written: it is read from its beginning on. */
+  toTop(): void {
+    this.back = MAX_CHARS;
+    this.#onChange();
+  }
+
+  /** As it is on the screen: `back` no further than to its top. */
+  drawn({ above, back }: { readonly above: number; readonly back: number }): void {
+    this.#rowsAbove = above;
+    this.back = back;
   }
 
   press(press: Press): void {

@@ -42,8 +42,15 @@ interface DialogRows {
   readonly isSettled: boolean;
 }
 
+/** Rows of the open dialog that are not shown: above, and below if it is scrolled up. */
+interface Scrolled {
+  readonly above: number;
+  readonly back: number;
+}
+
 export interface Frame {
   readonly lines: readonly Line[];
+  readonly scrolled?: Scrolled;
   readonly cursor: { readonly row: number; readonly column: number } | undefined;
 }
 
@@ -70,7 +77,8 @@ export function liveFrame(scene: Scene): Frame {
     ...queuedLines(scene, isTight ? 1 : MOST_QUEUED),
   ];
   const most = Math.max(1, room - foot.length - head.length - 1);
-  const { lines, cursor } = scene.dialog === undefined ? editorPart(scene, most) : bothParts(scene, most);
+  const part = scene.dialog === undefined ? editorPart(scene, most) : bothParts(scene, most);
+  const { lines, cursor, scrolled } = part;
   const left = Math.max(0, room - foot.length - head.length - lines.length);
   const live = liveLines(scene, left);
   const above = live.length + head.length;
@@ -78,6 +86,7 @@ export function liveFrame(scene: Scene): Frame {
   return {
     lines: all.map((line) => cutLine(line, size.columns)),
     cursor: cursor && { row: above + cursor.row, column: cursor.column },
+    ...(scrolled === undefined ? {} : { scrolled }),
   };
 }
 
@@ -185,6 +194,7 @@ function bothParts(scene: Scene, most: number): Frame {
   const dialog = dialogPart(scene, most - editor.lines.length);
   const below = editor.cursor && { ...editor.cursor, row: editor.cursor.row + dialog.lines.length };
   return {
+    ...dialog,
     lines: [...dialog.lines, ...editor.lines],
     cursor: scene.dialog?.isSettled === true ? dialog.cursor : below,
   };
@@ -192,16 +202,25 @@ function bothParts(scene: Scene, most: number): Frame {
 
 /** Never taller than what is left: it scrolls inside. */
 function dialogPart(scene: Scene, most: number): Frame {
-  const { lines = [], back = 0 } = scene.dialog ?? {};
+  const { lines = [], back: wished = 0 } = scene.dialog ?? {};
   const room = Math.max(1, most - 1);
-  const from = Math.max(0, lines.length - room - back);
-  const shown = lines.slice(from, from + room);
   const isMore = lines.length > room;
-  const note: Line = isMore
-    ? [{ text: `── ${scene.look.words.live.rowsAbove(from)} ─`, style: scene.look.theme.border }]
-    : rule(scene);
+  // scrolled up, it has a row that says what is below
+  const inner = isMore && wished > 0 ? Math.max(1, room - 1) : room;
+  const back = isMore ? Math.min(wished, lines.length - inner) : 0;
+  const from = Math.max(0, lines.length - inner - back);
+  const scrolled = { above: from, back };
+  const { theme, words } = scene.look;
+  const noted = (text: string): Line => [{ text: `── ${text} ─`, style: theme.border }];
+  const note = isMore ? noted(words.live.rowsAbove(from)) : rule(scene);
+  if (back > 0) {
+    const shown = lines.slice(from, from + inner);
+    const left = lines.length - from - shown.length;
+    return { lines: [note, ...shown, noted(words.live.rowsBelow(left))], cursor: undefined, scrolled };
+  }
+  const shown = lines.slice(from);
   const column = Math.min(scene.size.columns - 1, lineWidth(shown.at(-1) ?? []));
-  return { lines: [note, ...shown], cursor: back === 0 ? { row: shown.length, column } : undefined };
+  return { lines: [note, ...shown], cursor: { row: shown.length, column }, scrolled };
 }
 
 function shortCount(count: number): string {

@@ -84,7 +84,8 @@ export const en = {
     answers: "answers",
     thinks: "thinks",
     moreWait: (count: number) => `${count} more wait`,
-    rowsAbove: (count: number) => `${count} rows above · PgUp PgDn`,
+    rowsAbove: (count: number) => `${count} rows above · PgUp Home`,
+    rowsBelow: (count: number) => `${count} rows below · PgDn End`,
     questionWaits: "a question waits: esc",
     reading: "reading …",
     more: (count: number) => `+${count} more`,
@@ -331,6 +332,7 @@ export const en = {
     tell: "no, [t]ell why",
     edit: "[e]dit",
     viewAll: "[v]iew all",
+    editShows: "e shows all of it, to be edited or left",
     /** The five answers by their digits. */
     numbered: { y: "yes", a: "always", n: "no (Enter)", t: "no, and why", e: "edit" },
     /** What stands behind the question once a key was pressed. */

@@ -88,7 +88,8 @@ export const zh: Phrases = {
     answers: "正在回答",
     thinks: "正在思考",
     moreWait: (count) => `另有 ${count} 条等待`,
-    rowsAbove: (count) => `上方还有 ${count} 行 · PgUp PgDn`,
+    rowsAbove: (count) => `上方还有 ${count} 行 · PgUp Home`,
+    rowsBelow: (count) => `下方还有 ${count} 行 · PgDn End`,
     questionWaits: "有问题等待回答：esc",
     reading: "正在读取 …",
     more: (count) => `另有 ${count} 项`,
@@ -328,6 +329,7 @@ export const zh: Phrases = {
     tell: "[t] 否，并说明原因",
     edit: "[e] 编辑",
     viewAll: "[v] 查看全部",
+    editShows: "按 e 查看全部，可修改或不改",
     numbered: { y: "是", a: "始终允许", n: "否（Enter）", t: "否，并说明原因", e: "编辑" },
     taken: { yes: "是", no: "否", always: "始终允许", tell: "说明原因", edit: "编辑", view: "查看" },
     planModes: {
