@@ -1,5 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
+import type { Effect } from "../../abi/effects.ts";
+import type { SandboxProfile } from "../../abi/sandbox.ts";
 import { MessageDevice } from "../testing/fake-devices.ts";
+import { fakeExec } from "../testing/fake-exec.ts";
 import { guardedBench, modify } from "../testing/guarded.ts";
 import { DENY } from "../testing/scripted-permit.ts";
 import { bytes } from "../testing/test-kernel.ts";
@@ -110,6 +113,31 @@ describe("guard()", () => {
     await written;
     await t.journal.sync();
     expect(meter.written).toHaveLength(1);
+    expect(calls(t.journal.kinds())).toEqual(["call.intent", "call.result"]);
+  });
+
+  const make: Effect = { kind: "exec", argv: ["make"], cwd: "/desk", certain: true };
+  const closed: SandboxProfile = { write: [], protect: [], hide: [], show: [], network: "off" };
+  test.each<[string, SandboxProfile | null, readonly Effect[], number]>([
+    ["that can only read", closed, [make], 1],
+    ["without a sandbox", null, [make], 0],
+    ["that may write somewhere", { ...closed, write: ["/desk"] }, [make], 0],
+    ["with a way out", { ...closed, network: { allow: ["a.example"], deny: [] } }, [make], 0],
+    ["of a tool that writes itself", closed, [make, modify("/desk/a")], 0],
+  ])("a command %s: begins only when its intent may be lost", async (_, sandbox, effects, begun) => {
+    const exec = { ...fakeExec(), sandbox: { available: true, kind: "bubblewrap" } } as const;
+    const bench = await guardedBench({}, { exec });
+    const { t, tool } = bench;
+    Object.assign(t.permit, { sandbox: () => sandbox });
+    tool.script.effects = effects;
+    const disk = Promise.withResolvers<void>();
+    t.journal.gate = disk.promise;
+    const called = bench.call();
+    await settle();
+    expect(tool.written).toHaveLength(begun);
+    disk.resolve();
+    await called;
+    expect(tool.written).toHaveLength(1);
     expect(calls(t.journal.kinds())).toEqual(["call.intent", "call.result"]);
   });
 

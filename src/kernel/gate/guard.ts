@@ -167,6 +167,7 @@ function checkUnmoved(passage: Passage, workplaces: readonly string[]): void {
 
 /**
  * Synced before the act if the effect cannot simply be repeated. If the journal refuses the intent, the cost is zero.
+ * A command whose sandbox only lets it read changes nothing: its intent is written, before all that follows from it.
  * A model call changes nothing outside but what was spent: its intent is written, and its sync runs while the request
  * is on its way. If a crash loses the intent, one call is not counted; so under any limit it waits like all others, and
  * no crash lets a budget be overrun.
@@ -181,13 +182,20 @@ async function journalIntent(passage: Passage, reservation: Reservation | undefi
   const body = { tool, device, class: effectClass, effects, input, ...amounts };
   try {
     const intent = draftOf(passage, "call.intent", body);
-    if (isModelCall(body) && isUnlimited(self.seed.account) && core.ports.journal.state.state === "well")
-      core.journalWatch.begin(intent);
+    const isWell = core.ports.journal.state.state === "well";
+    if (isWell && isConfinedToReading(scope)) core.ports.journal.note([intent]);
+    else if (isWell && isModelCall(body) && isUnlimited(self.seed.account)) core.journalWatch.begin(intent);
     else await core.journalWatch.append(self, effectful.syscall, signal, [intent]);
   } catch (error) {
     settled(passage, reservation);
     throw error;
   }
+}
+
+/** Whether all that it does is to run programs that can change nothing but the temporary folder of the process. */
+function isConfinedToReading({ sandbox, effects }: Scope): boolean {
+  const isClosed = sandbox != null && sandbox.write.length === 0 && sandbox.network === "off";
+  return isClosed && effects.every(({ kind }) => kind === "exec" || kind === "read");
 }
 
 function resultOf(passage: Passage, { error, cost }: Outcome): readonly JournalDraft[] {
