@@ -3,9 +3,22 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { build, transform } from "esbuild";
 
+/**
+ * What these need lies in files of its own, beside the rest of boot: to keep what V8 has compiled of a file holds the event loop for as
+ * long as the file is large.
+ */
+const PARTS = {
+  kernel: "src/kernel/kernel.ts",
+  gate: "src/kernel/calls/handle.ts",
+  agent: "src/agent/loop.ts",
+  policy: "src/permit/policy.ts",
+  mounts: "src/boot/mounts.ts",
+  tools: "src/boot/tools.ts",
+};
+
 /** @satisfies {import("esbuild").BuildOptions} */
 export const DAEMON = {
-  entryPoints: { daemon: "src/daemon/main.ts", boot: "src/boot/boot.ts" },
+  entryPoints: { daemon: "src/daemon/main.ts", boot: "src/boot/boot.ts", ...PARTS },
   bundle: true,
   splitting: true,
   platform: "node",
@@ -41,18 +54,53 @@ const options = {
  * @param {import("esbuild").BuildOptions} modules
  */
 export async function buildAsCommonJs(modules) {
-  const { outputFiles = [] } = await build({ ...modules, write: false, sourcemap: "inline" });
+  const all = (await build({ ...modules, write: false, sourcemap: "inline" })).outputFiles;
+  // a part itself only names what the others load
+  const outputFiles = all.filter(({ path }) => !Object.hasOwn(PARTS, basename(path, ".js")));
   const names = new Set(outputFiles.map(({ path }) => basename(path, ".js")));
   await Promise.all(
     outputFiles.map(async ({ path, text }) => {
       const target = path.replace(/\.js$/, ".cjs");
-      const { code, map } = await transform(text, { ...options, sourcemap: "external", sourcefile: path });
+      const { code, map } = await transform(withConstants(text, path), {
+        ...options,
+        sourcemap: "external",
+        sourcefile: path,
+      });
       await Promise.all([
         writeFile(target, `${linked(code, names)}//# sourceMappingURL=${basename(target)}.map\n`),
         writeFile(`${target}.map`, map),
       ]);
     }),
   );
+}
+
+/**
+ * A chunk gives what it exports as values, and whoever imports it takes them as constants: esbuild would look up each at every use, by
+ * a function. The lines stay as they are, for the source map.
+ * @param {string} text
+ * @param {string} path
+ */
+function withConstants(text, path) {
+  const taken = text.replace(
+    /^import (\{[^}]*\}) from ("\.\/[\w-]+\.js");$/gm,
+    (_, names, from) => `const ${names.replaceAll(" as ", ": ")} = require(${from});`,
+  );
+  if (!basename(path).startsWith("chunk-")) return taken;
+  return taken.replace(/^export \{([^}]*)\};$/m, (_, list) => {
+    const pairs = list.split(",").map((/** @type {string} */ pair) => pair.trim().split(" as "));
+    for (const [name] of pairs) if (isSetLater(taken, name)) throw new Error(`${path}: ${name} is set later`);
+    return `module.exports = {${list.replace(/(\S+) as (\S+?)(?=,|\s)/g, "$2: $1")}};`;
+  });
+}
+
+/**
+ * Whether a variable gets another value than that of its declaration, or of an enum.
+ * @param {string} text
+ * @param {string} name
+ */
+function isSetLater(text, name) {
+  const set = `(?<![\\w$.#])${RegExp.escape(name)}\\s*(?:[-+*/|&?]*=(?![=>])|\\+\\+|--)`;
+  return new RegExp(`(?<!\\b(?:var|let|const) |\\|\\| \\()${set}`).test(text);
 }
 
 /**

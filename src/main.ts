@@ -42,7 +42,7 @@ async function daemon(): Promise<never> {
   const code = new CodeCache(__dirname, dir);
   const { daemonMain } = code.load("daemon.cjs") as typeof DaemonFile;
   const boot = () => (code.load("boot.cjs") as typeof BootFile).boot;
-  return daemonMain(pkg.version, boot, () => void code.keep());
+  return daemonMain(pkg.version, boot, code.keep());
 }
 
 async function fsck(): Promise<never> {

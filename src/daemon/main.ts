@@ -11,17 +11,15 @@ import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
 import { thisProcess } from "./host.ts";
+import { keepInRounds } from "./own-code.ts";
 import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
-/** By then a daemon has done what it was started for, and V8 still has what it has compiled for that; later it forgets what did not run. */
-const KEPT_AFTER_MS = 20_000;
-
-/** `keepCode`: keeps what V8 has compiled, for the next start. */
+/** `code`: what V8 has compiled is kept for the next start, a file for each step. */
 export async function daemonMain(
   version: string,
   loadBoot: () => Boot<Lease>,
-  keepCode: () => void,
+  code: Iterator<unknown>,
 ): Promise<never> {
   closeInherited();
   limitHeapGrowth();
@@ -29,7 +27,7 @@ export async function daemonMain(
   // the C library has read it; what the daemon starts is not meant by it
   delete process.env.MALLOC_ARENA_MAX;
   delete process.env.MALLOC_MMAP_THRESHOLD_;
-  setTimeout(() => underUsualFlags(keepCode), KEPT_AFTER_MS).unref();
+  const keepRest = keepInRounds(code);
   const clock = new SteadyClock();
   const options = {
     version,
@@ -39,14 +37,12 @@ export async function daemonMain(
     takeLease: (stateDir: string, sharedDir: string) =>
       takeAnyLease(join(stateDir, "journal"), join(sharedDir, `reading-${shortHash(spelled(stateDir))}`)),
   };
-  const code = await runDaemon<Lease>((context) => loadBoot()(context), options);
+  const exit = await runDaemon<Lease>((context) => loadBoot()(context), options);
   // after a disk failure, a thread or a library may wait for the disk forever
-  if (code === EXIT_LOST || code === EXIT_FENCED) thisProcess.vanish(code);
-  return underUsualFlags(() => {
-    if (performance.now() < KEPT_AFTER_MS) keepCode();
-    // here: Node keeps code of its own at the exit
-    return process.exit(code);
-  });
+  if (exit === EXIT_LOST || exit === EXIT_FENCED) thisProcess.vanish(exit);
+  keepRest();
+  // under these: Node keeps code of its own at the exit
+  return underUsualFlags(() => process.exit(exit));
 }
 
 /** `crux daemon --internal-fsck`: a check without a daemon. */
