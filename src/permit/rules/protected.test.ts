@@ -76,6 +76,20 @@ describe("findProtection()", () => {
     expect(kindOf("read", path)).toBeUndefined();
   });
 
+  test("holds for what a protected name at the top of the project is a link to", () => {
+    const links = new Map([
+      ["/ws/.vscode", "/ws/conf"],
+      ["/ws/.envrc", "/ws/env.sh"],
+      ["/ws/.git", "/ws/store"],
+    ]);
+    const linked = protections("/home/u", (path) => links.get(path) ?? path, { projectRoot: "/ws" });
+    expect(findProtection(linked, "write", "/ws/conf/tasks.json")?.kind).toBe("execution");
+    expect(findProtection(linked, "write", "/ws/env.sh")?.kind).toBe("execution");
+    expect(findProtectionBelow(linked, "/ws/conf")?.kind).toBe("execution");
+    for (const path of ["/ws/config", "/ws/env.sh/x", "/ws/store/index"])
+      expect(findProtection(linked, "write", path)).toBeUndefined();
+  });
+
   test("holds for what a protected place is a link to", () => {
     const linked = protections("/home/u", (path) => path.replace("/home/u/.bashrc", "/ws/dotfiles/bashrc"));
     expect(findProtection(linked, "write", "/ws/dotfiles/bashrc")?.kind).toBe("execution");

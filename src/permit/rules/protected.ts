@@ -128,7 +128,29 @@ export function protections(
     .map((written) => addedPath(written, settings.projectRoot))
     .filter((path) => path !== null)
     .flatMap((path) => at({ kind: "authority", ...partsOf(path), isDirectory: true, except: [] }));
-  return [...shipped, ...added];
+  return [...shipped, ...added, ...linkedPlaces(settings.projectRoot, realPath, removed)];
+}
+
+/**
+ * What the protected names at the top of the project lead to, where they are links: who writes there writes them. A
+ * folder brings `.vscode -> conf` as it brings the rest.
+ */
+function linkedPlaces(
+  root: string | undefined,
+  realPath: RealPath,
+  removed: ReadonlySet<string>,
+): readonly Protection[] {
+  if (root === undefined) return [];
+  const top = resolved(root, realPath);
+  return SHIPPED.flatMap(({ name, row }): Protection[] => {
+    const { path, segments, ...rest } = row;
+    if (path.root !== null || rest.kind === "secret" || /[*?]/.test(name) || removed.has(name)) return [];
+    // git writes to the rest of it: git-programs.ts says what of it is protected
+    if (name === ".git") return [];
+    const place = resolved(posix.join(top, name), realPath);
+    if (place === posix.join(top, name)) return [];
+    return [{ ...rest, segments: [], base: foldName(place), place }];
+  });
 }
 
 /** Whether the shipped table has such a row to remove. */
