@@ -34,7 +34,10 @@ const read = new RecentMap<string, { readonly stamp: string; readonly settings: 
 
 /** Whether a write to the path changes such a file; `isWhole`: it is removed or moved, with all that lies in it. */
 export function isGitProgram(path: string, home: string, isWhole: boolean): boolean {
-  return gitPrograms(dirname(path), home).some(
+  const top = treeOf(dirname(path))?.top;
+  const separate = top === undefined ? undefined : separateGitDir(top);
+  const parts = separate === undefined ? [] : GIT_PARTS.map((name) => join(separate, name.replace("/", "")));
+  return [...gitPrograms(dirname(path), home), ...parts].some(
     (each) => isWithin(each, path) || (isWhole && isWithin(path, each)),
   );
 }
@@ -83,6 +86,19 @@ function collect(file: string, to: Collecting): void {
 function runs(key: string, value: string): boolean {
   if (key.startsWith("alias.")) return value.startsWith("!");
   return RUNS.has(key) || key.startsWith("pager.");
+}
+
+/** What of a git directory starts programs or says where its configuration is. `git commit` writes to none of them. */
+export const GIT_PARTS = ["hooks/", "config", "config.worktree", "info/", "commondir", "modules/"] as const;
+
+/** The git directory of a repository whose `.git` is a link or names another place; undefined for a worktree of another. */
+export function separateGitDir(top: string): string | undefined {
+  const mark = join(top, ".git");
+  const stat = statOf(mark);
+  if (stat === undefined) return undefined;
+  const [own, ...more] = stat.isDirectory() ? [mark] : linkedDirs(mark);
+  const real = own === undefined || more.length > 0 ? mark : realOf(own);
+  return real === mark || real === join(realOf(top), ".git") ? undefined : real;
 }
 
 /** The working tree around a folder, and its git directories: its own, and the one that worktrees share. */

@@ -19,7 +19,7 @@ import { shellWord } from "../../lib/shell-word.ts";
 import { freeOf } from "../judge/case.ts";
 import { isCertainText } from "../judge/exec.ts";
 import { hardAsk, invalid, type Verdict } from "../judge/verdict.ts";
-import { gitPrograms } from "../rules/git-programs.ts";
+import { gitPrograms, separateGitDir } from "../rules/git-programs.ts";
 import { type Protection, protections } from "../rules/protected.ts";
 import type { Analysis } from "../shell/analysis.ts";
 import { boundSockets } from "./bound-sockets.ts";
@@ -205,13 +205,20 @@ function profileOf(
   const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
   const write = isReader ? [] : [...roots, ...opened];
   const guarded = write.filter((root) => !isOwn(root) && !isGit(root));
-  const repositories = [...guarded, ...found.filter(isRepository).map(({ path }) => posix.dirname(path))];
+  // also one whose `.git` is a link or a file: what that leads to may lie in a working directory
+  const marks = found.filter(({ path }) => posix.basename(path) === ".git");
+  const repositories = [...guarded, ...marks.map(({ path }) => posix.dirname(path))];
   const runByGit = write.length === 0 ? [] : repositories.flatMap((root) => gitPrograms(root, home));
-  const steps = write.length === 0 ? [] : [...gitDirsIn(repositories), ...gitDirs];
+  const separate = repositories
+    .flatMap((root) => separateGitDir(root) ?? [])
+    .filter((at) => write.some((root) => isWithin(root, at)));
+  const steps = write.length === 0 ? [] : [...gitDirsIn(repositories), ...gitDirs, ...separate];
   const protect = [
-    ...[...placesInRoots(protections, guarded), ...nested, ...gitDirs.flatMap(gitPlaces)].filter(
-      (p) => !isLifted(p) && !gives(p),
-    ),
+    ...[
+      ...placesInRoots(protections, guarded),
+      ...nested,
+      ...[...gitDirs, ...separate].flatMap(gitPlaces),
+    ].filter((p) => !isLifted(p) && !gives(p)),
     ...patternsInRoots(protections, guarded).filter((p) => !gives(p)),
     ...runByGit.filter((p) => write.some((root) => isWithin(root, p)) && !isLifted(p) && !gives(p)),
     ...denied.filter((dir) => write.some((root) => isWithin(root, dir))),

@@ -2,12 +2,11 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { posix } from "node:path";
 import { isWithin } from "../../lib/path.ts";
+import { GIT_PARTS } from "../rules/git-programs.ts";
 import { type Glob, matchesGlob } from "../rules/glob.ts";
 import { foldName } from "../rules/paths.ts";
 import type { Protection } from "../rules/protected.ts";
 
-/** Parts of a repository that start programs or say where its configuration is. `git commit` writes to none of them. */
-const GIT = ["hooks/", "config", "config.worktree", "info/", "commondir", "modules/"];
 /** Parts of each worktree of a repository that say where its configuration is, or are it. */
 const WORKTREE = ["commondir", "config.worktree"];
 
@@ -17,7 +16,7 @@ export function gitPlaces(gitDir: string): readonly string[] {
   const linked = namesIn(worktrees)
     .filter((name) => isDirectory(posix.join(worktrees, name)))
     .flatMap((name) => WORKTREE.map((each) => posix.join(worktrees, name, each)));
-  return [...GIT.map((name) => posix.join(gitDir, name)), ...linked];
+  return [...GIT_PARTS.map((name) => posix.join(gitDir, name)), ...linked];
 }
 
 /** The `.git` of the folders that is a directory. */
