@@ -47,7 +47,7 @@ export class Host {
     this.exec = new HostProcesses({ kernelId, epoch, pipesDir, sandboxes, clock });
     if (store.isWritable) setTimeout(() => void this.exec.lookAhead(), LOOK_AHEAD_MS).unref();
     this.sockets = new ProcessSockets(paths.socketPath, log);
-    this.tokens = new Tokens(() => clock.now());
+    this.tokens = new Tokens(clock);
     const mark = `CRUX_OWNER=${kernelId}:`;
     this.peers = new Peers({ ownerOf: (osPid) => this.exec.ownerOf(osPid), mark, uid });
   }

@@ -132,6 +132,17 @@ describe("an end", () => {
     expect(allows(t, pid)).toEqual([0]);
   });
 
+  test("by time, also when the wall clock is set back meanwhile", async () => {
+    const t = testKernel();
+    const { proc, pid } = await t.start();
+    await t.kernel.grants.add(proc, wish({ expiresAt: t.clock.now() + 1_000 }));
+    t.clock.jump(-24 * 3_600_000);
+    await t.clock.advance(999);
+    expect(allows(t, pid)).toEqual([1]);
+    await t.clock.advance(1);
+    expect(allows(t, pid)).toEqual([0]);
+  });
+
   test("by use: only calls that needed it count, and a restart forgets none", async () => {
     const first = new Daemon();
     const { t } = first;

@@ -110,6 +110,8 @@ export class Grants {
     if (grant.behavior !== "allow") list.add(grant);
     await this.#journalWatch.append(proc, "Grant", signal ?? proc.abort.signal, [draft, ...alongside]);
     list.add(grant);
+    // its end counts from now on
+    this.#applying(proc);
     return grant;
   }
 
@@ -122,8 +124,7 @@ export class Grants {
     const proc = this.#table.get(pid);
     if (proc === undefined) return viewsOf(await this.#resting(pid));
     await this.load(proc.seed.session);
-    const now = this.#ports.clock.now();
-    const ids = new Set(this.#applying(proc, now).map(({ id }) => id));
+    const ids = new Set(this.#applying(proc).map(({ id }) => id));
     const all = viewsOf(proc.seed.session).concat(this.#wide.views(PID_KERNEL));
     return all.filter(({ id }) => ids.has(id));
   }
@@ -161,8 +162,8 @@ export class Grants {
     }
     const { grants } = await this.#resting(pid);
     const who = await granteeOf(this.#ports.journal, pid);
-    const now = this.#ports.clock.now();
-    return grantedBy([...grants.of(who, now), ...this.#wide.of(who, now)]);
+    const { clock } = this.#ports;
+    return grantedBy([...grants.of(who, clock), ...this.#wide.of(who, clock)]);
   }
 
   /** Reads the grants that a session got under an earlier daemon, or before it last left memory. Idempotent. */
@@ -181,18 +182,18 @@ export class Grants {
   of(proc: Process): Granted {
     const { session } = proc.seed;
     if (session.grants.size === 0 && this.#wide.size === 0) return NOTHING;
-    return grantedBy(this.#applying(proc, this.#ports.clock.now()));
+    return grantedBy(this.#applying(proc));
   }
 
   /** Approvals that the user gave in words, with a plan: they are no rules for the policy. */
   meanings(proc: Process): readonly string[] {
-    const all = this.#applying(proc, this.#ports.clock.now());
+    const all = this.#applying(proc);
     return all.flatMap((grant) => meaningOf(grant) ?? []);
   }
 
   /** The highest mode it may be in: by its rights, or by later grants of the user. */
   ceiling(proc: Process): PermissionMode {
-    return ceilingOf(proc.seed.rights.mode, this.#applying(proc, this.#ports.clock.now()));
+    return ceilingOf(proc.seed.rights.mode, this.#applying(proc));
   }
 
   /**
@@ -200,7 +201,7 @@ export class Grants {
    * not have been allowed. The records are only noted: no intent is synced before them.
    */
   spend(proc: Process, allows: Allows): void {
-    const counted = this.#applying(proc, this.#ports.clock.now()).filter(
+    const counted = this.#applying(proc).filter(
       ({ uses, behavior }) => uses !== undefined && behavior === "allow",
     );
     if (counted.length === 0) return;
@@ -224,10 +225,11 @@ export class Grants {
     return [...this.#open].filter(({ proc, allows }) => allows(this.of(proc)));
   }
 
-  #applying(proc: Process, now: number): readonly Grant[] {
+  #applying(proc: Process): readonly Grant[] {
     const { line, cwd, session } = proc.seed;
     const who = { pid: proc.pid, line, cwd };
-    return [...session.grants.of(who, now), ...this.#wide.of(who, now)];
+    const { clock } = this.#ports;
+    return [...session.grants.of(who, clock), ...this.#wide.of(who, clock)];
   }
 
   #made(proc: Process, wish: GrantWish): Grant {

@@ -9,6 +9,7 @@ interface Sleep {
 
 export class VirtualClock implements Clock {
   #mono = 0;
+  #wallAtStart = 1_700_000_000_000;
   readonly #sleeps = new Set<Sleep>();
 
   /** Sleeps that have not ended. */
@@ -17,7 +18,12 @@ export class VirtualClock implements Clock {
   }
 
   now(): number {
-    return 1_700_000_000_000 + this.#mono;
+    return this.#wallAtStart + this.#mono;
+  }
+
+  /** Sets the wall clock ahead, or back if `ms` is negative. */
+  jump(ms: number): void {
+    this.#wallAtStart += ms;
   }
 
   mono(): number {

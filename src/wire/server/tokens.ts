@@ -4,6 +4,8 @@
  */
 import { hash, randomBytes } from "node:crypto";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { Clock } from "../../abi/program.ts";
+import { until } from "../../lib/time/until.ts";
 
 const SECRET_BYTES = 32;
 /** Beyond this the oldest token is revoked. */
@@ -20,17 +22,18 @@ export interface Capability {
 interface Held extends Capability {
   readonly parent: string | null;
   readonly digest: string;
+  /** How long it still holds. */
+  readonly left: () => number;
 }
 
 export class Tokens {
   readonly #held = new Map<string, Held>();
   /** What is done once a token is revoked, by its digest. */
   readonly #watched = new Map<() => void, string>();
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now" | "mono">;
 
-  /** `now`: the wall clock. */
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clock: Pick<Clock, "now" | "mono">) {
+    this.#clock = clock;
   }
 
   issue(pid: Pid, uuid: ProcUuid, scopes: readonly string[]): string {
@@ -52,6 +55,11 @@ export class Tokens {
     return this.#live((capability as Held).digest) === capability;
   }
 
+  /** How long what find() gave still holds, as far as its time goes; ms. */
+  left(capability: Capability): number {
+    return this.isLive(capability) ? (capability as Held).left() : 0;
+  }
+
   /** Calls `act` when it, or one that it was derived from, is revoked. Returns how to stop that. */
   whenRevoked(capability: Capability, act: () => void): () => void {
     this.#watched.set(act, (capability as Held).digest);
@@ -71,10 +79,12 @@ export class Tokens {
     for (const [digest, held] of this.#held) if (held.uuid === uuid) this.#held.delete(digest);
   }
 
-  #make(given: Omit<Held, "digest">): string {
+  #make(given: Omit<Held, "digest" | "left">): string {
     const token = `cap_${given.pid}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
     const digest = digestOf(token);
-    this.#held.set(digest, { ...given, digest });
+    const { expiresAt } = given;
+    const left = expiresAt === null ? () => Number.POSITIVE_INFINITY : until(expiresAt, this.#clock);
+    this.#held.set(digest, { ...given, digest, left });
     const [oldest] = this.#held.keys();
     if (this.#held.size > MAX_TOKENS && oldest !== undefined) this.#end(oldest);
     return token;
@@ -93,7 +103,7 @@ export class Tokens {
 
   #live(digest: string): Held | undefined {
     const held = this.#held.get(digest);
-    if (held === undefined || (held.expiresAt !== null && held.expiresAt <= this.#now())) return undefined;
+    if (held === undefined || held.left() <= 0) return undefined;
     return held.parent === null || this.#live(held.parent) !== undefined ? held : undefined;
   }
 }

@@ -1,7 +1,9 @@
 /** Grants in memory: those of one session, or those that outlive sessions. Bounded: a full list takes no more. */
 import type { Grant, GrantView } from "../../../abi/grants.ts";
 import type { Pid } from "../../../abi/ids.ts";
+import type { Clock } from "../../../abi/program.ts";
 import { isWithin } from "../../../lib/path.ts";
+import { until } from "../../../lib/time/until.ts";
 import { LIMITS } from "../../limits.ts";
 
 /** The process that grants are matched against. */
@@ -24,6 +26,8 @@ export type GrantEvent =
 interface Held {
   readonly grant: Grant;
   used: number;
+  /** How long it still holds, from its first use in this daemon on. */
+  left?: () => number;
 }
 
 export class GrantList {
@@ -69,11 +73,13 @@ export class GrantList {
     else if (event.kind === "use") this.use(event.id);
   }
 
-  /** `now`: wall clock, ms. Removes expired grants. */
-  of(who: Grantee, now: number): readonly Grant[] {
+  /** Removes expired grants. */
+  of(who: Grantee, clock: Pick<Clock, "now" | "mono">): readonly Grant[] {
     const found: Grant[] = [];
-    for (const { grant } of this.#held.values()) {
-      if (grant.expiresAt !== undefined && grant.expiresAt <= now) this.#held.delete(grant.id);
+    for (const held of this.#held.values()) {
+      const { grant } = held;
+      if (grant.expiresAt !== undefined) held.left ??= until(grant.expiresAt, clock);
+      if (held.left !== undefined && held.left() <= 0) this.#held.delete(grant.id);
       else if (reaches(grant, who)) found.push(grant);
     }
     return found;

@@ -25,6 +25,7 @@ import { ceilingOf, isOfMode } from "./mode-grant.ts";
 import { isAbove, lowest, narrow } from "./narrow.ts";
 import { setMode } from "./set-mode.ts";
 
+const CLOCK = { now: () => 0, mono: () => 0 };
 const TRACES = Number(process.env.CRUX_RIGHTS_TRACES ?? 100_000);
 const NEVER = new AbortController().signal;
 const LEAVING = { removes: false, discards: false };
@@ -64,7 +65,7 @@ describe("the law", () => {
 
   /** As grants count for it: rights that are asked about. */
   function effective({ pid, line, rights, mode }: One, grants: GrantList): Rights {
-    const found = grants.of({ pid, line, cwd: "/" }, 0);
+    const found = grants.of({ pid, line, cwd: "/" }, CLOCK);
     const deny = found
       .filter(({ behavior }) => behavior === "deny")
       .map(({ rule }) => ({ source: "session", behavior: "deny", text: rule }) as const);
@@ -193,7 +194,7 @@ describe("the law", () => {
   }
 
   function check(seed: number, one: One, now: Rights, grants: GrantList): void {
-    const given = grants.of({ pid: one.pid, line: one.line, cwd: "/" }, 0);
+    const given = grants.of({ pid: one.pid, line: one.line, cwd: "/" }, CLOCK);
     const raised = ceilingOf(
       one.bound.mode,
       given.filter((grant) => isOfMode(grant)),

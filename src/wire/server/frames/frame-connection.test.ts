@@ -396,7 +396,7 @@ describe("who is speaking", () => {
   });
 
   it("a token gives its scopes to its process; another's is refused and closed", async () => {
-    const tokens = new Tokens(() => 0);
+    const tokens = new Tokens({ now: () => 0, mono: () => 0 });
     const token = tokens.issue(asPid(7), asProcUuid("u"), ["self", "observe", "spawn"]);
     expect(token).toMatch(/^cap_7_[A-Za-z0-9_-]{43}$/);
     const own = await as({ kind: "child", uuid: "u" }, [child()], tokens);
@@ -416,7 +416,7 @@ describe("who is speaking", () => {
   });
 
   it("derived tokens hold no more, end with the first, and are refused when the process has ended", async () => {
-    const tokens = new Tokens(() => 1_000);
+    const tokens = new Tokens({ now: () => 1_000, mono: () => 0 });
     const token = tokens.issue(asPid(7), asProcUuid("u"), ["self", "observe"]);
     const own = await as({ kind: "child", uuid: "u" }, [child()], tokens);
     await own.call("kernel.hello", { token });

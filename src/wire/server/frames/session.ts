@@ -181,14 +181,14 @@ export class FrameSession implements Session, IntentClient {
     const over = new AbortController();
     this.atEnd(() => over.abort(ABORTED));
     this.atEnd(tokens?.whenRevoked(capability, () => this.#disown()) ?? (() => {}));
-    void this.#expire(capability.expiresAt, clock, over.signal);
+    if (capability.expiresAt !== null)
+      void this.#expire(() => tokens?.left(capability) ?? 0, clock, over.signal);
   }
 
   /** Never rejects. */
-  async #expire(at: number | null, clock: Clock, signal: AbortSignal): Promise<void> {
-    if (at === null) return;
+  async #expire(left: () => number, clock: Clock, signal: AbortSignal): Promise<void> {
     try {
-      for (let now = clock.now(); now < at; now = clock.now()) await clock.sleep(Math.ceil(at - now), signal);
+      for (let ms = left(); ms > 0; ms = left()) await clock.sleep(Math.ceil(ms), signal);
       this.#disown();
     } catch {
       // the connection has ended before

@@ -40,7 +40,7 @@ function programs(): HostExec {
 }
 
 async function served() {
-  const tokens = new Tokens(() => t.clock.now());
+  const tokens = new Tokens({ now: () => t.clock.now(), mono: () => t.clock.mono() });
   const issued: string[] = [];
   const t = testKernel({
     exec: programs(),
