@@ -51,7 +51,10 @@ async function endsOf(
   journal: Journal,
   isWritable: boolean,
 ): Promise<EndsFile> {
-  const ends = new EndsFile(join(paths.stateDir, "journal", "ends"), () => clock.now());
+  const ends = new EndsFile(join(paths.stateDir, "journal", "ends"), {
+    now: () => clock.now(),
+    epoch: journal.epoch,
+  });
   const forget = async (): Promise<void> => {
     const folded = await ends.fold(journal);
     if (folded > 0)

@@ -26,7 +26,7 @@ const exit = (
   kind: "process.exited",
   body,
 });
-const open = () => new EndsFile(path, () => NOW);
+const open = (epoch = 1, now = NOW) => new EndsFile(path, { now: () => now, epoch });
 
 async function withOne(): Promise<Journal> {
   const journal = openMemoryJournal();
@@ -52,6 +52,24 @@ test("keep() writes into blocks that are there, and the next daemon puts it into
     0,
     undefined,
   ]);
+});
+
+test("fold() adds what was kept while the wall clock had been set back, but nothing that a later daemon has gone beyond", async () => {
+  const longAgo = 1_000_000;
+  const keep = () => {
+    const ends = open(1, longAgo);
+    ends.prepare();
+    expect(ends.keep(exit())).toBe(true);
+  };
+  keep();
+  const journal = await withOne();
+  expect(await open(2).fold(journal)).toBe(1);
+  expect((await journal.row(proc))?.exit).toEqual({ code: 143, reason: "killed: SIGTERM" });
+  keep();
+  const later = await withOne();
+  const beyond = { row: later.row.bind(later), append: later.append.bind(later) };
+  const readAt = async () => (await later.readAt(proc, [1])).map((record) => ({ ...record, epoch: 2 }));
+  expect(await open(3).fold({ ...beyond, readAt })).toBe(0);
 });
 
 test("fold() adds nothing to what the journal has learned by itself", async () => {

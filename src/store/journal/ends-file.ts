@@ -8,7 +8,7 @@ import { hash } from "node:crypto";
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { asPid, asProcUuid, type ProcUuid } from "../../abi/ids.ts";
 import type { Ends, KeptEnd } from "../../kernel/ports/ends.ts";
-import type { Journal, JournalDraft } from "../../kernel/ports/journal.ts";
+import type { Journal, JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
 
 const SLOT_BYTES = 1_024;
 const SLOTS = 256;
@@ -17,18 +17,27 @@ const LF = 0x0a;
 
 interface Slot {
   readonly at: number;
+  /** Of the daemon that kept it; absent in a file of an older one. */
+  readonly epoch?: number;
   readonly draft: KeptEnd;
+}
+
+/** The daemon that keeps them. */
+interface Keeper {
+  /** Wall clock, ms. */
+  now(): number;
+  readonly epoch: number;
 }
 
 export class EndsFile implements Ends {
   readonly #path: string;
-  readonly #now: () => number;
+  readonly #keeper: Keeper;
   #slots: Slot[];
 
-  /** Loads the records that an earlier daemon left. `now`: the wall clock, ms. */
-  constructor(path: string, now: () => number) {
+  /** Loads the records that an earlier daemon left. */
+  constructor(path: string, keeper: Keeper) {
     this.#path = path;
-    this.#now = now;
+    this.#keeper = keeper;
     this.#slots = slotsOf(path);
   }
 
@@ -52,7 +61,7 @@ export class EndsFile implements Ends {
 
   /** True: the record is stored and synced. False: it was not stored. */
   keep(draft: KeptEnd): boolean {
-    const slot = { at: this.#now(), draft };
+    const slot = { at: this.#keeper.now(), epoch: this.#keeper.epoch, draft };
     const bytes = encode(slot);
     if (bytes === undefined || this.#slots.length >= SLOTS) return false;
     if (bytesOf(this.#path).length !== SLOT_BYTES * SLOTS) return false;
@@ -76,15 +85,30 @@ export class EndsFile implements Ends {
    * Moves the stored records to the journal; returns how many. A record is dropped if its process has ended or has a
    * newer record in the journal.
    */
-  async fold(journal: Pick<Journal, "row" | "append">): Promise<number> {
+  async fold(journal: Pick<Journal, "row" | "readAt" | "append">): Promise<number> {
     const drafts: JournalDraft[] = [];
-    for (const { at, draft } of this.#slots) {
-      const row = await journal.row(draft.proc);
-      if (row !== undefined && row.exit === null && row.lastAt <= at) drafts.push({ ...draft, v: 1 });
+    for (const slot of this.#slots) {
+      const row = await journal.row(slot.draft.proc);
+      if (row === undefined || row.exit !== null || (await this.#isOlder(slot, row, journal))) continue;
+      drafts.push({ ...slot.draft, v: 1 });
     }
     if (drafts.length > 0) await journal.append(drafts);
     this.clear();
     return drafts.length;
+  }
+
+  /**
+   * Whether the newest record of the process came later. Between daemons their epochs tell, as the wall clock may have
+   * been set back; this daemon has also noted in the journal what it kept here.
+   */
+  async #isOlder(
+    { at, epoch, draft }: Slot,
+    row: Pick<ProcessRow, "lastAt" | "lastSeq">,
+    journal: Pick<Journal, "readAt">,
+  ): Promise<boolean> {
+    if (epoch === undefined || epoch === this.#keeper.epoch) return row.lastAt > at;
+    const [newest] = await journal.readAt(draft.proc, [row.lastSeq]);
+    return newest !== undefined && newest.epoch > epoch;
   }
 
   clear(): void {
@@ -122,8 +146,8 @@ function slotsOf(path: string): Slot[] {
     const line = bytes.toString("utf8", at, end);
     const text = line.slice(SUM_CHARS);
     if (sumOf(text) !== line.slice(0, SUM_CHARS)) break;
-    const { at: when, draft } = JSON.parse(text) as Slot;
-    slots.push({ at: when, draft: { ...draft, proc: asProcUuid(draft.proc), pid: asPid(draft.pid) } });
+    const { draft, ...kept } = JSON.parse(text) as Slot;
+    slots.push({ ...kept, draft: { ...draft, proc: asProcUuid(draft.proc), pid: asPid(draft.pid) } });
   }
   return slots;
 }
