@@ -42,12 +42,26 @@ export function catalogueOf(listed: readonly unknown[]): Catalogue {
   return { tools: [...tools.values()], dropped };
 }
 
+/** An item of a list in the place of one that is nested so deeply that nothing can walk it; it keeps the name. */
+export class TooDeep {
+  readonly name: unknown;
+  constructor(item: unknown) {
+    this.name = isRecord(item) ? item.name : undefined;
+  }
+}
+
+export function isDeep(value: unknown, levels: number = MCP_LIMITS.levels): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeep(each, levels - 1));
+}
+
 /** The tool, or the reason why the item is not a valid one. */
 function readTool(item: unknown): McpTool | string {
   if (!isRecord(item) || typeof item.name !== "string") return "a tool without a name";
   const { name, title, description, inputSchema, outputSchema, annotations } = item;
   const shown = JSON.stringify(name.slice(0, 80));
   if (!/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,128}$/u.test(name)) return `tool ${shown}: not a name`;
+  if (item instanceof TooDeep) return `tool ${shown}: it has more than ${MCP_LIMITS.levels} levels`;
   if (!isRecord(inputSchema)) return `tool ${shown}: its schema is not an object`;
   if (inputSchema.type !== undefined && inputSchema.type !== "object")
     return `tool ${shown}: its arguments are not an object`;

@@ -225,6 +225,13 @@ describe("a local server", () => {
     expect([r.told, transport.problem]).toEqual([[], ""]);
   });
 
+  test("leaves out one that is nested too deeply, and has the others", async () => {
+    const r = rig(systemClock);
+    const transport = await r.connected(scripted("--deep"));
+    expect((await transport.catalogue("Open", never)).tools.map(({ name }) => name)).toContain("echo");
+    expect(transport.problem).toBe('tool "deep": it has more than 200 levels; left out');
+  });
+
   test("says what it leaves out, in the list of servers too", async () => {
     const r = rig(systemClock);
     const transport = await r.connected(scripted("--huge"));

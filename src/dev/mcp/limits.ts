@@ -41,6 +41,8 @@ export const MCP_LIMITS = {
   /** Bound on a whole list as text, because it is kept as long as the connection. */
   listBytes: 8 * 1024 * 1024,
   schemaBytes: 64 * 1024,
+  /** Bound on the levels of an item of a list: what walks one, such as JSON itself, does so by recursion. */
+  levels: 200,
   descriptionChars: 2_048,
   /** Bound on one result, as shown to a model. */
   resultChars: 100_000,

@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { Clock } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
 import { cancelled, driverError } from "../driver-error.ts";
-import { type Catalogue, catalogueOf, type McpTool } from "./catalogue.ts";
+import { type Catalogue, catalogueOf, isDeep, type McpTool, TooDeep } from "./catalogue.ts";
 import { withPatience } from "./deadline.ts";
 import { faultOf, type Sent } from "./fault.ts";
 import { MCP_LIMITS } from "./limits.ts";
@@ -60,7 +60,10 @@ export class Session {
   }
 
   async resources(signal: AbortSignal): Promise<readonly unknown[]> {
-    return this.#list("resources", signal, (own) => this.#pages("resources", MCP_LIMITS.resources, own));
+    return this.#list("resources", signal, async (own) => {
+      const items = await this.#pages("resources", MCP_LIMITS.resources, own);
+      return items.filter((item) => !(item instanceof TooDeep));
+    });
   }
 
   /** Returns the server's result unchanged. `tool`: the definition that the call was checked against. */
@@ -109,7 +112,7 @@ export class Session {
       const found = await this.#send(sent, signal, (options) =>
         this.#client.request(request, anyPage, options),
       );
-      const page = found[list] ?? [];
+      const page = (found[list] ?? []).map((item) => (isDeep(item) ? new TooDeep(item) : item));
       bytes += JSON.stringify(page).length;
       items.push(...page.slice(0, max - items.length));
       const next = found.nextCursor ?? "";

@@ -5,7 +5,7 @@
  *     --mute            never answers          --dead            ends at once
  *     --no-probe        ends when it is probed for the newer protocol
  *     --stubborn        ignores signals        --mute-list       never answers tools/list
- *     --many            1,000 tools in pages; --huge: 5,000    --noisy           prints garbage beside each answer
+ *     --many            1,000 tools in pages; --huge: 5,000    --deep   a tool nested deeply   --noisy           prints garbage beside each answer
  */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -59,10 +59,13 @@ const resource = { uri: "file:///notes/a b.txt", name: "notes", mimeType: "text/
 /** The pending call of the tool `progress`. */
 let waiting: { id: unknown; progressToken: unknown } | undefined;
 let ticks = 1;
+/** In the place of what JSON.stringify() cannot write. */
+const DEEP = "of 5,000 levels";
 
 function send(message: Json): void {
   if (has("noisy")) process.stdout.write('this is no message\n{"half":\n[1,2]\n\n');
-  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const text = JSON.stringify({ jsonrpc: "2.0", ...message });
+  process.stdout.write(`${text.replace(`"${DEEP}"`, '{"x":'.repeat(5_000) + "1" + "}".repeat(5_000))}\n`);
 }
 
 function call(name: string, args: Json, id: unknown, progressToken: unknown): Json | undefined {
@@ -115,6 +118,9 @@ function call(name: string, args: Json, id: unknown, progressToken: unknown): Js
 }
 
 function page(cursor: unknown): Json {
+  if (has("deep")) {
+    return { tools: [{ name: "deep", inputSchema: { ...object(), x: DEEP } }, ...tools] };
+  }
   if (!has("many") && !has("huge")) return { tools };
   const last = has("huge") ? 4_900 : 900;
   const from = Number(cursor ?? 0);
