@@ -19,14 +19,16 @@ async function loadedBy(...args: readonly string[]): Promise<{ files: string[]; 
   return { files: others, builtins };
 }
 
-it("`crux ps` loads two files of its own, and neither a database, HTTP nor TLS; `version -q` one", async () => {
+it("`crux ps` and `crux version` load two files of their own, and neither a database, HTTP nor TLS; `version -q` one", async () => {
   // the daemon that the first one starts is not looked at
   await serve(text("never"));
   await world.crux(["ps"]);
   const ps = await loadedBy("ps");
   expect(ps.files).toEqual(["main.cjs", "ps.cjs"]);
+  const version = await loadedBy("version");
+  expect(version.files).toEqual(["main.cjs", "version.cjs"]);
   for (const name of ["sqlite", "http", "https", "tls", "child_process"])
-    expect(ps.builtins).not.toContain(`NativeModule ${name}`);
+    for (const { builtins } of [ps, version]) expect(builtins).not.toContain(`NativeModule ${name}`);
   expect((await loadedBy("version", "-q")).files).toEqual(["main.cjs"]);
 });
 
