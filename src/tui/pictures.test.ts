@@ -20,6 +20,7 @@ function aTerminal(env: Record<string, string> = {}) {
   const around = {
     ...{ call: { host: { env } }, words: en, editing: NEW as Editing },
     hint: (text: string) => void hints.push(text),
+    say: (text: string) => void hints.push(text),
   };
   const pictures = new Pictures(around);
   const paste = (text: string) => pictures.pasted({ kind: "paste", text });
@@ -69,7 +70,11 @@ test("the picture of the clipboard is read by the first program that has it", as
   const found = aTerminal({ PATH: `${dir}:/usr/bin:/bin` });
   await found.pictures.fromClipboard();
   expect(found.around.editing.buffer.text).toBe("[Image #1]");
-  const none = aTerminal({ PATH: "/nowhere" });
+  const bare = aTerminal({ PATH: "/nowhere" });
+  await bare.pictures.fromClipboard();
+  expect([bare.around.editing, bare.hints]).toEqual([NEW, [en.act.noClipboard("wl-paste, xclip, pngpaste")]]);
+  writeFileSync(join(dir, "xclip"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  const none = aTerminal({ PATH: dir });
   await none.pictures.fromClipboard();
   expect([none.around.editing, none.hints]).toEqual([NEW, [en.act.noPicture]]);
 });

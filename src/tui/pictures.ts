@@ -8,7 +8,7 @@ import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PICTURES, type Picture } from "../abi/media/pictures.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
-import { clipboardPicture } from "../cli/terminal/clipboard.ts";
+import { CLIPBOARD_READERS, clipboardPicture } from "../cli/terminal/clipboard.ts";
 import { findImage } from "../lib/image-head.ts";
 import { insert } from "./editor/buffer.ts";
 import type { Editing } from "./editor/edit.ts";
@@ -19,6 +19,7 @@ interface Around {
   readonly words: Phrases;
   editing: Editing;
   hint(text: string): void;
+  say(text: string, level: "error"): void;
 }
 
 /** Older ones are forgotten: their marks are then mere text. */
@@ -49,7 +50,9 @@ export class Pictures {
 
   async fromClipboard(): Promise<void> {
     const bytes = await clipboardPicture(this.#around.call.host.env, PICTURES.bytes);
-    if (!this.#put(bytes)) this.#around.hint(this.#around.words.act.noPicture);
+    const { act } = this.#around.words;
+    if (bytes === undefined) this.#around.say(act.noClipboard(CLIPBOARD_READERS.join(", ")), "error");
+    else if (!this.#put(bytes)) this.#around.hint(act.noPicture);
   }
 
   /** False: it is not a picture, or larger than a message takes. */

@@ -194,7 +194,9 @@ export const en = {
     wasRead: "it was read meanwhile, and stays sent",
     tooLong: (count: number, most: number) =>
       `the message has ${count} characters, of at most ${most}: save it as a file, and name that with @`,
-    noPicture: "no picture in the clipboard that a message takes",
+    noPicture: "no picture in the clipboard",
+    noClipboard: (readers: string) =>
+      `the clipboard cannot be read here: one of ${readers} is needed; a pasted path of a picture works without`,
     noEditor: "set EDITOR or VISUAL to edit there",
     noAnswer: "no such answer",
     copied: (count: number) => `copied ${counted(count, "character")}`,
@@ -301,7 +303,11 @@ export const en = {
     failed: (why: string) => `the key was not stored: a test call failed: ${why}`,
     failedHint: "check the key and --base-url; --no-check stores it untried",
     unknown: (name: string) =>
-      name === "" ? "type the name of a provider" : `not a provider that takes a key: ${name}`,
+      name === ""
+        ? "type the name of a provider"
+        : name.startsWith("/")
+          ? "commands work behind this question: Esc leaves it"
+          : `not a provider that takes a key: ${name}`,
     providers: (names: string) => `providers: ${names}`,
     notKey: "that is not a key: at least 8 characters, without blanks",
     environment: (key: string, baseUrl: string) =>
@@ -412,6 +418,7 @@ export const en = {
     ] as readonly string[],
     leaving: "Ctrl-C again, or Ctrl-D, leaves; the session waits",
     noSessions: "No sessions in this folder.",
+    others: "/help lists what line mode has; crux help, in another shell, has the rest.",
     titleNeeds: "/title needs words",
     noWords: (name: string) => `/${name} takes no words; //${name} sends it`,
     readToo: "read too: ",

@@ -205,7 +205,8 @@ export const zh: Phrases = {
     noneWaits: "您没有等待中的消息",
     wasRead: "消息已被读取，无法收回",
     tooLong: (count, most) => `消息有 ${count} 个字符，最多 ${most} 个：请保存为文件，再用 @ 引用它`,
-    noPicture: "剪贴板中没有可发送的图片",
+    noPicture: "剪贴板中没有图片",
+    noClipboard: (readers) => `无法读取剪贴板：需要 ${readers} 之一；也可以粘贴图片的路径`,
     noEditor: "请先设置 EDITOR 或 VISUAL",
     noAnswer: "没有这条回答",
     copied: (count) => `已复制 ${count} 个字符`,
@@ -305,7 +306,12 @@ export const zh: Phrases = {
     noModel: "没有找到该服务商的模型",
     failed: (why) => `密钥未保存，测试调用失败：${why}`,
     failedHint: "请检查密钥和 --base-url；--no-check 可不经测试直接保存",
-    unknown: (name) => (name === "" ? "请输入服务商的名称" : `不是可以设置密钥的服务商：${name}`),
+    unknown: (name) =>
+      name === ""
+        ? "请输入服务商的名称"
+        : name.startsWith("/")
+          ? "此问题之后才能使用命令：按 Esc 跳过"
+          : `不是可以设置密钥的服务商：${name}`,
     providers: (names) => `服务商：${names}`,
     notKey: "这不是有效的密钥：至少 8 个字符，不含空格",
     environment: (key, baseUrl) => `此终端设置了 ${key} 或 ${baseUrl}，因此这里不使用已保存的密钥`,
@@ -403,6 +409,7 @@ export const zh: Phrases = {
     ],
     leaving: "再按一次 Ctrl-C 或按 Ctrl-D 离开，会话保留",
     noSessions: "此文件夹中没有会话。",
+    others: "/help 列出行模式的命令；其余见另一终端中的 crux help。",
     titleNeeds: "/title 需要名称",
     noWords: (name) => `/${name} 不带文字；//${name} 将其作为消息发送`,
     readToo: "一并读取：",
