@@ -26,7 +26,7 @@ describe("callLine()", () => {
     ["● edit src/a.ts +3 −1", { tool: "edit", about: "src/a.ts", facts: { added: 3, removed: 1 } }],
     ["● bash npm test → exit 1", { facts: { exit: 1 } }],
     ["● bash npm test → ended by SIGKILL", { facts: { signal: "SIGKILL" } }],
-    ["● bash npm test → runs on as job-3", { facts: { job: "job-3" } }],
+    ["○ bash npm test → runs on as job-3", { facts: { job: "job-3" } }],
     [
       "● view src/a.ts 120 lines",
       { tool: "view", about: "src/a.ts", facts: { count: { n: 120, of: "line" } } },

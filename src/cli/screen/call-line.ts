@@ -26,7 +26,8 @@ export function callLine(
   // the argument may take up to half of the room
   const end = fitted(outcomeOf(call, words), room - Math.min(widthOf(` ${about}`), Math.floor(room / 2)));
   const shown = fitted(about, room - widthOf(end));
-  const mark = hasFailed ? paint.red("✗") : paint.green("●");
+  const isOver = call.facts?.job === undefined;
+  const mark = hasFailed ? paint.red("✗") : isOver ? paint.green("●") : paint.dim("○");
   const outcome = end === "" ? "" : isBad(call) ? paint.red(end) : paint.dim(end);
   return `${mark} ${head}${shown}${outcome}`;
 }

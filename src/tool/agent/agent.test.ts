@@ -229,7 +229,10 @@ test("a fork is a spawn of the caller itself, in the background, and the default
     expect(agent.bind({ ...TASK, ...args }, on).effects).toEqual([
       { kind: "spawn", program: "fork", background: true },
     ]);
-    expect(await use(args)).toMatchObject({ meta: { status: "async_launched" } });
+    expect(await use(args)).toMatchObject({
+      meta: { status: "async_launched" },
+      facts: { job: expect.stringMatching(/^pid \d+$/) },
+    });
     const [task, named, opts] = calls.spawn.mock.lastCall as unknown as [string, string | null, object];
     expect([task, named]).toEqual([TASK.prompt, null]);
     expect(opts).toMatchObject({ fork: { label: "fork" }, child: { isBackground: true } });

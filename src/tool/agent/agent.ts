@@ -263,6 +263,7 @@ async function launched(args: Args, pid: Pid, { sys, signal }: RunContext): Prom
     text:
       `${agentId} (pid ${pid}) works on it in the background. You are told when it ends; until then go on with other work and ` +
       `do not guess what it finds.${told} job_output with that name waits for it, stop ends it.${modeNote(args)}`,
+    facts: { job: `pid ${pid}` },
     meta: {
       status: "async_launched",
       ...{ agent_id: agentId, pid: Number(pid), description, prompt },

@@ -204,8 +204,8 @@ function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const isCut = error !== undefined && error !== "" && widthOf(callLine(known, ANY_WIDTH, how)) > width;
   const [, ...rest] = [...callLine(isCut ? call : known, width, how)];
   const mark = error === undefined ? "●" : "✗";
-  // told of its end before the results of all calls of its reply are there
-  const isOver = isFinal || note !== undefined;
+  // told of its end before the results of all calls of its reply are there; it may go on in the background
+  const isOver = (isFinal || note !== undefined) && note?.facts?.job === undefined;
   const role: Paint = !isOver ? "dim" : error !== undefined ? "error" : "success";
   const head: Line = [
     { text: isOver ? mark : "○", style: theme[role] },

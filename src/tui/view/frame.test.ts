@@ -255,6 +255,8 @@ test("a call that has ended is marked so while others of its reply run", () => {
   const drawn = (more: object) => textOf(entryLines({ ...call, ...more }, look)[0] ?? []);
   expect(drawn({})).toBe("○ agent Look");
   expect(drawn({ note: { tool: "agent", about: "Look" } })).toBe("● agent Look");
+  const on = { tool: "agent", about: "Look", facts: { job: "pid 4" } };
+  expect(drawn({ note: on, isFinal: true })).toBe("○ agent Look → runs on as pid 4");
 });
 
 test("entryLines() says in rows of its own what went wrong with a call, where its line would be cut", () => {
