@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { asPid, PID_KERNEL } from "../../abi/ids.ts";
 import { LIMITS } from "../limits.ts";
-import { testKernel } from "../testing/test-kernel.ts";
+import { agentFile, testKernel } from "../testing/test-kernel.ts";
 import { ProcessTable } from "./table.ts";
 
 describe("ProcessTable", () => {
@@ -20,6 +20,18 @@ describe("ProcessTable", () => {
     expect(table.controls(top.pid, grandchild.pid)).toBe(true);
     expect(table.controls(grandchild.pid, top.pid)).toBe(false);
     expect(table.controls(child.pid, child.pid)).toBe(true);
+  });
+
+  test("lineOf() names a process and those above it, and what their parents say that they are for", async () => {
+    const t = testKernel();
+    const top = await t.start({ agent: agentFile() });
+    const title = 'dig\n"here" and further down than anybody reads of it';
+    const child = await t.start({ by: top.sys, agent: agentFile(), child: { call: "c", title } });
+    const { name } = agentFile().manifest;
+    expect(t.kernel.table.lineOf(top)).toBe(`${name}-1`);
+    expect(t.kernel.table.lineOf(child)).toBe(
+      `${name}-1 › ${name}-2 "dig  here  and further down than anybody r"`.replace(/ {2}/g, " "),
+    );
   });
 
   test("listProcs() gives pages by rising pid of what the caller sees", async () => {

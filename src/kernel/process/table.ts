@@ -6,6 +6,9 @@ import { LIMITS } from "../limits.ts";
 import { type AgentRuns, isOfRun, type RunEvent } from "../ports/agent-runs.ts";
 import type { Process } from "./process.ts";
 
+/** Of the words on what an agent is for. */
+const TITLE_CHARS = 40;
+
 type Relation = (a: Process, b: Process) => boolean;
 
 export class ProcessTable implements AgentRuns {
@@ -111,7 +114,7 @@ export class ProcessTable implements AgentRuns {
       at !== undefined && at.pid !== PID_KERNEL;
       at = this.#byPid.get(at.ppid)
     )
-      names.unshift(`${at.seed.body.name || at.seed.kind}-${at.pid}`);
+      names.unshift(`${at.seed.body.name || at.seed.kind}-${at.pid}${titled(at)}`);
     return names.join(" › ");
   }
 
@@ -165,4 +168,10 @@ export class ProcessTable implements AgentRuns {
     }
     return proc;
   }
+}
+
+/** What an agent is for, as lists of agents name it: its parent has said so. */
+function titled({ seed: { child } }: Process): string {
+  const title = child?.title?.replace(/[\s\p{Cc}"]+/gu, " ").trim() ?? "";
+  return title === "" ? "" : ` "${title.slice(0, TITLE_CHARS).toWellFormed()}"`;
 }
