@@ -389,9 +389,12 @@ describe("crux at a terminal", () => {
     await window.shows("[y]es / [n]o");
     window.type("y\r");
     await window.shows("Done");
+    await window.shows("completed");
     window.type("\x04");
     await window.shows("crux -r 1");
     expect(window.bytes).not.toContain("\x1b");
+    // before the session, for its first message, and after its run
+    expect(window.bytes.match(/^› /gm)).toHaveLength(3);
   });
 
   it("moves no cursor up in an accessible terminal, and has a word for each state", async () => {

@@ -135,6 +135,7 @@ class Chat implements AsyncDisposable {
     if (event.event === "mode") this.#showMode(event.mode);
     if (OF_A_RUN.has(event.event)) this.#isRunning = true;
     if (event.event === "idle") this.#isRunning = false;
+    this.#terminal.isBusy = this.#isRunning;
     if (event.event === "input" || event.event === "withdrawn")
       this.#waiting = this.#waiting.filter((each) => each !== event.seq);
   }
@@ -181,7 +182,7 @@ class Chat implements AsyncDisposable {
       await refuseUnknownSkill(host.daemon, cwd, text);
     } catch (error) {
       if (codeOf(error) !== "INVALID") throw error;
-      this.#print(messageOf(error));
+      this.#print(`${messageOf(error)} ${this.#words.lines.others}`);
       return;
     }
     await this.#say(text);
@@ -207,6 +208,7 @@ class Chat implements AsyncDisposable {
   }
 
   async #say(text: string): Promise<void> {
+    this.#terminal.isBusy = true;
     const { seq } = await this.#client.say(this.#stream.pid, text);
     this.#waiting.push(seq);
   }
@@ -272,6 +274,9 @@ class Chat implements AsyncDisposable {
 
   /** A failure is shown, and the conversation continues. */
   #do(act: () => Promise<void>): void {
-    void act().catch((error: unknown) => this.#terminal.above(() => this.#call.console.fail(error)));
+    void act().catch((error: unknown) => {
+      this.#terminal.isBusy = this.#isRunning;
+      return this.#terminal.above(() => this.#call.console.fail(error));
+    });
   }
 }

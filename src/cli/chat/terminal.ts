@@ -73,6 +73,8 @@ export class ChatTerminal implements AsyncDisposable {
   readonly #listener: Listener;
   /** The terminal takes no escape sequence: lines are read as it gives them, and none is drawn again. */
   readonly #isDumb: boolean;
+  /** A run is in progress. A terminal that cannot take a prompt back has none meanwhile, and lines are typed without. */
+  isBusy = false;
   #prompt = PROMPT;
   #isHidden = true;
   #isRaw = false;
@@ -201,6 +203,7 @@ export class ChatTerminal implements AsyncDisposable {
 
   #show(): void {
     if (!this.#isHidden || this.#hasEnded || this.#keys.listenerCount("data") > 0) return;
+    if (this.#isDumb && this.isBusy) return;
     this.#isHidden = false;
     this.#line.prompt(true);
   }

@@ -123,6 +123,7 @@ test("an unknown slash word is told and sends nothing", async () => {
   await chat.stdout.shows("› ");
   chat.stdin.type("/bogus\r");
   await chat.stdout.shows("no skill or command /bogus");
+  await chat.stdout.shows("/help lists what line mode has");
   chat.stdin.type("/exit\r");
   expect(await chat.done).toBe(0);
   expect(chat.asked("session.say")).toEqual([]);
