@@ -91,8 +91,8 @@ function counts(env: Readonly<Record<string, string>>): { maxRetries?: number; m
   };
 }
 
-/** Agents that begin in one round of the event loop: of many started at once, all are acknowledged before most begin. */
-const STARTS_OF_ROUND = 4;
+/** Agents that begin in one round of the event loop, each for some milliseconds: of many started at once, all are acknowledged first. */
+const STARTS_OF_ROUND = 1;
 
 /** 64 random bits: the parts of a UUID that are random. Node asks the system for those of many UUIDs at once. */
 function nonce(): string {

@@ -60,6 +60,19 @@ test("agents of a tree beyond those of a minute wait for the next one", async ()
   await t.kernel.abandon("over");
 });
 
+test("agents that leave the queue together take their turns only then, as those do that were never in it", async () => {
+  const budget = () => ({ defaults: {}, windows: [], agents: { perMinute: 2 } });
+  let turns = 0;
+  const next = async () => void turns++;
+  const { t, spawn } = await program({}, { budget, starts: { next, hold: () => () => {} } });
+  for (let n = 0; n < 4; n++) await spawn();
+  await settle();
+  expect(turns).toBe(2);
+  await t.clock.advance(60_000);
+  expect(turns).toBe(4);
+  await t.kernel.abandon("over");
+});
+
 test("agents that wait for others hold no place, so a tree whose places are all taken goes on", async () => {
   const budget = () => ({ defaults: { concurrent: 2 }, windows: [] });
   const t = testKernel({ budget });

@@ -77,9 +77,9 @@ function hasUnread({ table }: Running, { seed, exit, mailbox, ppid }: Process): 
 /** A process killed during its spawn takes no step; a paused one takes none until it is resumed. */
 async function run(core: Running, proc: Process): Promise<ExitStatus> {
   try {
-    // before it is recorded: what is killed while it waits for its turn has not begun
-    if (proc.seed.kind === "agent") await core.ports.starts?.next();
     await proc.halt.untilAdmitted(proc.abort.signal);
+    // after the queue, out of which many may come at once; before it is recorded: what is killed while it waits for its turn has not begun
+    if (proc.seed.kind === "agent") await core.ports.starts?.next();
     await proc.halt.untilResumed(proc.abort.signal);
     if (proc.ending.verdict !== null) return proc.ending.verdict;
     const exit: ExitStatus | undefined = await bodyOf(proc).run(proc);
