@@ -12,7 +12,7 @@ import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
 import { thisProcess } from "./host.ts";
 import { keepInRounds } from "./own-code.ts";
-import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
+import { releaseFreeMemory, tuneOnceLoaded } from "./own-memory.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 /** `code`: what V8 has compiled is kept for the next start, a file for each step. */
@@ -22,7 +22,7 @@ export async function daemonMain(
   code: Iterator<unknown>,
 ): Promise<never> {
   closeInherited();
-  limitHeapGrowth();
+  tuneOnceLoaded();
   releaseFreeMemory();
   // the C library has read it; what the daemon starts is not meant by it
   delete process.env.MALLOC_ARENA_MAX;

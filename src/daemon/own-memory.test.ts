@@ -1,7 +1,7 @@
 import { cachedDataVersionTag, setFlagsFromString } from "node:v8";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { underUsualFlags } from "../lib/v8-flags.ts";
-import { limitHeapGrowth, releaseFreeMemory } from "./own-memory.ts";
+import { releaseFreeMemory, tuneOnceLoaded } from "./own-memory.ts";
 
 const MB = 1024 * 1024;
 
@@ -33,17 +33,19 @@ test("releaseFreeMemory() asks when memory has grown, and again only when it gro
   expect(release).toHaveBeenCalledTimes(2);
 });
 
-test("limitHeapGrowth() takes effect after the start, and compiled code is loaded and kept without it", () => {
+test("tuneOnceLoaded() takes effect after the start, and compiled code is loaded and kept without it", () => {
   // other tests of the same worker may have set flags
   const [now, usual] = [cachedDataVersionTag(), underUsualFlags(cachedDataVersionTag)];
   try {
-    limitHeapGrowth();
+    tuneOnceLoaded();
     expect(cachedDataVersionTag()).toBe(now);
     vi.advanceTimersByTime(60_000);
     expect(cachedDataVersionTag()).not.toBe(now);
     expect(underUsualFlags(cachedDataVersionTag)).toBe(usual);
     expect(cachedDataVersionTag()).not.toBe(now);
   } finally {
-    setFlagsFromString("--heap-growing-percent=0");
+    for (const flag of ["heap-growing-percent=0", "invocation-count-for-maglev=400"])
+      setFlagsFromString(`--${flag}`);
+    setFlagsFromString("--minimum-invocations-after-ic-update=500");
   }
 });
