@@ -212,7 +212,7 @@ function dialogPart(scene: Scene, most: number): Frame {
   const scrolled = { above: from, back };
   const { theme, words } = scene.look;
   const noted = (text: string): Line => [{ text: `── ${text} ─`, style: theme.border }];
-  const note = isMore ? noted(words.live.rowsAbove(from)) : rule(scene);
+  const note = from > 0 ? noted(words.live.rowsAbove(from)) : rule(scene);
   if (back > 0) {
     const shown = lines.slice(from, from + inner);
     const left = lines.length - from - shown.length;
