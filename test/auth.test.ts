@@ -70,6 +70,9 @@ describe("crux auth", () => {
     expect((await login(KEY, "--no-check")).code).toBe(0);
     const env = { OPENAI_BASE_URL: `${server.openaiBaseUrl}/`, OPENAI_MODEL: "test-model" };
     await world.crux(["-q", "say ok", "-m", "openai"], { env });
+    expect((await world.crux(["auth", "list"], { env })).stdout).toBe(
+      "openai: key from OPENAI_API_KEY (key …4711, stored, is not used here)\n",
+    );
     expect(server.requests.filter(({ headers }) => JSON.stringify(headers).includes(KEY))).toEqual([]);
   });
 });

@@ -102,7 +102,7 @@ async function status(call: Call, client: DaemonClient, words: readonly string[]
     const stored = credentials.find((each) => each.driver === driver);
     if (!isOwn && stored === undefined) continue;
     const row = isOwn
-      ? { driver, from: "environment" as const }
+      ? { driver, from: "environment" as const, ...(stored && { unused_ends_with: stored.ends_with }) }
       : { driver, ...stored, from: "stored" as const };
     rows.push(args.flags.has("check") ? { ...row, check: await checked(call, driver) } : row);
   }
@@ -120,15 +120,24 @@ interface Row {
   readonly driver: CredentialDriver;
   readonly from: "environment" | "stored";
   readonly ends_with?: string;
+  /** Of a stored key that the one of the environment stands before. */
+  readonly unused_ends_with?: string;
   readonly base_url?: string | undefined;
   readonly check?: Awaited<ReturnType<typeof checked>>;
 }
 
-function statusLine({ driver, from, ends_with = "", base_url, check }: Row): string {
+function statusLine({
+  driver,
+  from,
+  ends_with = "",
+  unused_ends_with: unused,
+  base_url,
+  check,
+}: Row): string {
   const key =
     from === "stored"
       ? `key …${safeLine(ends_with)}, stored`
-      : `key from ${CREDENTIAL_VARIABLES[driver].key}`;
+      : `key from ${CREDENTIAL_VARIABLES[driver].key}${unused === undefined ? "" : ` (key …${safeLine(unused)}, stored, is not used here)`}`;
   const server = base_url === undefined ? "" : `, ${safeLine(base_url)}`;
   if (check === undefined) return `${driver}: ${key}${server}`;
   const works =
