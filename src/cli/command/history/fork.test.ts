@@ -25,7 +25,7 @@ test.each(MODE_FLAGS)("fork %s is %s", async (flags, mode) => {
 test("fork -m wakes it with the environment of the terminal, and seq: names a record", async () => {
   const daemon = daemonOf({ "process.fork": () => ({ ...MADE, step: null }) });
   const { out } = await crux(["fork", "3", "--at", "seq:61", "-m", "the other way"], { daemon });
-  expect(out).toBe("[kernel] PID 8: fork of PID 3 at record 61\n");
+  expect(out).toBe("[kernel] PID 8: fork of PID 3 at record 61; crux -r 8 shows what it answers\n");
   expect(daemon.asked[0]?.[1]).toMatchObject({
     pid: 3,
     at: { seq: 61 },

@@ -34,9 +34,13 @@ async function run(call: Call): Promise<number> {
   client.close();
   if (console.mode === "json") await console.data(made);
   else if (console.mode === "quiet") await console.line(String(made.pid));
-  else
-    await console.line(`${forkLine(pid, made)}${isTold || isFollowed ? "" : `, rests; crux -r ${made.pid}`}`);
+  else await console.line(`${forkLine(pid, made)}${isFollowed ? "" : whereTo(made.pid, isTold)}`);
   return isFollowed ? follow(call, made.pid, text) : 0;
+}
+
+/** One that was told something answers there. */
+function whereTo(pid: number, isTold: boolean): string {
+  return `${isTold ? "" : ", rests"}; crux -r ${pid}${isTold ? " shows what it answers" : ""}`;
 }
 
 function forkLine(pid: number, made: { pid: number; step: number | null; at: number }): string {
