@@ -50,12 +50,16 @@ async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<v
       "session.say": (asked) => {
         const { client: name, text } = asked as { client: string; text: string };
         seq++;
-        const told: WireEvent[] = [
-          { event: "input", pid: 1, seq, from: 0, client: name, text },
-          { ...IDLE, seq },
-        ];
+        const read: WireEvent = { event: "input", pid: 1, seq, from: 0, client: name, text };
+        // of those that are held only the first is read, until it is interrupted
+        const told = !text.startsWith("held") ? [read, { ...IDLE, seq }] : seq === 1 ? [read] : [];
         feed.push(...told.map((payload) => ({ type: "progress", payload }) as const));
         return { seq, ahead: 0 };
+      },
+      "session.withdraw": () => ({}),
+      kill: () => {
+        feed.push({ type: "progress", payload: { ...IDLE, seq: 1, outcome: "interrupted" } });
+        return {};
       },
       "model.resolve": () => ({ driver: "openai", model: "m" }),
       "model.list": () => ({
@@ -276,6 +280,25 @@ test("1,000 prompts at once are said in their order, and each has its answer", a
       method === "session.say" ? [(payload as { text: string }).text] : [],
     );
     expect(said).toEqual(texts);
+  });
+});
+
+test("of 1,000 prompts that are cancelled all but the one in progress are taken back, and that is interrupted once", async () => {
+  await anEditor([], async ({ agent, daemon }) => {
+    const { sessionId } = await agent.request("session/new", { cwd: "/usr", mcpServers: [] });
+    const prompt = (text: string) =>
+      agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+    const answers = Array.from({ length: 1_000 }, (_, n) => prompt(`held ${n}`));
+    const numbersOf = (method: string) => daemon.asked.filter(([asked]) => asked === method).length;
+    while (numbersOf("session.say") < 10) await new Promise((soon) => setImmediate(soon));
+    await agent.notify("session/cancel", { sessionId });
+    const kept = prompt("kept");
+    expect(new Set((await Promise.all(answers)).map(({ stopReason }) => stopReason))).toEqual(
+      new Set(["cancelled"]),
+    );
+    expect(await kept).toEqual({ stopReason: "end_turn" });
+    const said = numbersOf("session.say") - 1;
+    expect([numbersOf("session.withdraw"), numbersOf("kill")]).toEqual([said - 1, 1]);
   });
 });
 

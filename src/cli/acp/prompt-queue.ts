@@ -63,6 +63,11 @@ export class PromptQueue {
     return prompt;
   }
 
+  /** It is not answered yet. */
+  has(prompt: Prompt): boolean {
+    return this.#open.has(prompt);
+  }
+
   get open(): readonly Prompt[] {
     return [...this.#open];
   }

@@ -190,7 +190,7 @@ export class EditorSession {
 
   async #takenBack(prompt: Prompt): Promise<boolean> {
     const { seq } = prompt;
-    if (seq === undefined || !this.#queue.open.includes(prompt)) return true;
+    if (seq === undefined || !this.#queue.has(prompt)) return true;
     if (prompt.isRead) return false;
     try {
       await this.#client.withdraw(this.pid, seq);
