@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import * as net from "node:net";
 import type { Log } from "./deps.ts";
+import { type OwnFile, ownFile } from "./own-file.ts";
 
 const MAX_SOCKET_PATH_BYTES = 107;
 
@@ -19,13 +20,14 @@ export class ProcessSockets {
   /** null: not serving yet, or no longer. */
   #accept: ((socket: net.Socket, uuid: string) => void) | null = null;
   #isClosed = false;
+  #made: OwnFile | undefined;
 
   /** Removes what an earlier daemon left. */
   constructor(mainPath: string, log: Log) {
     this.#mainPath = mainPath;
     this.#dir = `${mainPath}.d`;
     this.#log = log;
-    this.#clear();
+    this.#tried(() => rmSync(this.#dir, { recursive: true, force: true }));
   }
 
   /**
@@ -45,6 +47,7 @@ export class ProcessSockets {
     const server = net.createServer({ allowHalfOpen: true }, (socket) => this.#take(socket, uuid));
     server.on("error", (error) => this.#log("error", `socket of a process: ${error.message}`));
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    this.#made ??= ownFile(this.#dir);
     this.#open.set(uuid, server);
     server.listen(path, () => this.#restrict(uuid, path));
     return path;
@@ -69,7 +72,7 @@ export class ProcessSockets {
     );
     this.#open.clear();
     await Promise.all(closed);
-    this.#clear();
+    this.#tried(() => this.#made?.remove());
   }
 
   get size(): number {
@@ -90,9 +93,9 @@ export class ProcessSockets {
     else this.#accept(socket, uuid);
   }
 
-  #clear(): void {
+  #tried(act: () => void): void {
     try {
-      rmSync(this.#dir, { recursive: true, force: true });
+      act();
     } catch (error) {
       this.#log("warn", `${this.#dir}: ${error instanceof Error ? error.message : String(error)}`);
     }

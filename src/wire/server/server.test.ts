@@ -1,5 +1,6 @@
 /** Bad input, slow and silent clients, the socket's place, the end. */
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import * as net from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -297,6 +298,17 @@ describe("startServer()", () => {
   it("makes folder and socket private", () => {
     expect(statSync(dirname(fixture.socketPath)).mode & 0o777).toBe(0o700);
     expect(statSync(fixture.socketPath).mode & 0o777).toBe(0o600);
+  });
+
+  it("leaves at its end what another has put in the place of its socket", async () => {
+    const socketPath = join(fixture.dir, "run", "taken.sock");
+    const server = await startServer({ ...options(), socketPath });
+    rmSync(socketPath);
+    const later = net.createServer().listen(socketPath);
+    await once(later, "listening");
+    await server.close();
+    expect(existsSync(socketPath)).toBe(true);
+    later.close();
   });
 
   it("removes a stale socket", async () => {

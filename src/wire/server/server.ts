@@ -3,7 +3,7 @@
  * then and is removed. Access is controlled by the folder (0700, own) and the mode of the socket (0600).
  */
 
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import * as net from "node:net";
 import { Fault } from "../../abi/errors.ts";
 import { ABORTED } from "../../lib/abort.ts";
@@ -16,6 +16,7 @@ import type { ServerOptions } from "./deps.ts";
 import { Idempotency } from "./frames/idempotency.ts";
 import { linkLegacy } from "./legacy-link.ts";
 import { LoopLag } from "./loop-lag.ts";
+import { type OwnFile, ownFile } from "./own-file.ts";
 import { ownerOf, type Peer, principalOf } from "./principal.ts";
 import { Repeats } from "./repeats.ts";
 
@@ -45,7 +46,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   checkSocketPath(socketPath);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   checkPrivateDir(dir, uid);
-  rmSync(socketPath, { force: true });
   const server = new SocketServer(options);
   await server.listen();
   return server;
@@ -68,6 +68,7 @@ class SocketServer implements Server {
   readonly #startedAt: number;
   readonly #loopLag: LoopLag;
   #unlink: () => void = () => {};
+  #socket: OwnFile | undefined;
   #accepted = 0;
   #refusal: string | undefined;
   #sweeping: AbortController | undefined;
@@ -95,14 +96,24 @@ class SocketServer implements Server {
     return this.#accepted;
   }
 
+  /** The system removes the name that was listened at when it closes; by then a later daemon may have the usual one. */
   listen(): Promise<void> {
+    const first = `${parent(this.#options.socketPath)}/s.${process.pid}`;
+    rmSync(first, { force: true });
     return new Promise((resolve, reject) => {
       this.#listener.once("error", reject);
-      this.#listener.listen(this.#options.socketPath, () => {
+      this.#listener.listen(first, () => {
         this.#listener.off("error", reject);
         this.#listener.on("error", (error) => this.#options.log("error", `socket: ${error.message}`));
         const { socketPath, legacyPath, log } = this.#options;
-        chmodSync(socketPath, 0o600);
+        try {
+          chmodSync(first, 0o600);
+          renameSync(first, socketPath);
+        } catch (error) {
+          this.#listener.close();
+          return reject(error as Error);
+        }
+        this.#socket = ownFile(socketPath);
         if (legacyPath !== undefined)
           this.#unlink = linkLegacy(legacyPath, socketPath, (words) => log("warn", words));
         this.#options.processSockets?.serve((socket, uuid) => this.#accept(socket, uuid));
@@ -139,7 +150,7 @@ class SocketServer implements Server {
     await this.#options.processSockets?.closeAll();
     this.#loopLag.stop();
     this.#unlink();
-    rmSync(this.#options.socketPath, { force: true });
+    this.#socket?.remove();
   }
 
   get #uptimeMs(): number {
