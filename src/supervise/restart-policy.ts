@@ -55,6 +55,12 @@ export class RestartPolicy {
     this.#window = new RestartWindow(rules.intensity, restarts);
   }
 
+  /** No restart waits longer. */
+  get longestMs(): number {
+    const { maxMs, jitter } = this.#rules.backoff;
+    return maxMs * (1 + jitter);
+  }
+
   /** Counts the restart it decides on, even if that is cancelled later; but not one after the loss of the daemon. */
   judge(left: Departure, { siblings, mono, random }: Moment): Judgement {
     const facts = { ...left, budgetLeft: this.#window.hasRoom(mono) };

@@ -148,7 +148,9 @@ export class Restarts {
       cameBack?.([]);
       return;
     }
-    const waitMs = Math.max(0, ...children.map(({ nextStartAt }) => (nextStartAt ?? 0) - clock.now()));
+    const waits = children.map(({ nextStartAt }) => (nextStartAt ?? 0) - clock.now());
+    // the wall clock may have been set back since the last daemon
+    const waitMs = Math.min(this.#policy.longestMs, Math.max(0, ...waits));
     const round: Round = { children, stop: new AbortController() };
     for (const child of children) child.join(round, clock.now() + waitMs);
     clock.sleep(waitMs, round.stop.signal).then(

@@ -355,6 +355,19 @@ describe("a supervisor comes back", () => {
   });
 });
 
+test("a restart that was due soon is not late because the wall clock was set back", async () => {
+  const first = new Daemon();
+  const pid = await first.start([first.child("a")], { backoff: slow(10_000) });
+  first.t.clock.jump(24 * 3_600_000);
+  await first.workers.end("a", CRASH);
+  await first.t.journal.sync();
+  expect(first.states(pid)).toBe("a restarting 1");
+  const next = await first.next();
+  await next.t.clock.advance(30_000);
+  expect(next.workers.told()).toBe("+a");
+  await next.expectNothingLeft(pid);
+});
+
 function slow(initialMs: number) {
   return { initialMs, factor: 2, maxMs: 30_000, jitter: 0 };
 }
