@@ -105,10 +105,11 @@ function entered(state: PanelState, row: PanelRow | undefined): ReturnType<typeo
   return viewing === undefined ? { state } : { state: rest, action: { kind: "leave", agentId: viewing } };
 }
 
-/** The call that waits for the highlighted agent waits no longer. On `main` the key is not the panel's. */
+/** The call that waits for the highlighted agent waits no longer. On `main`, and on one that has ended, the key is not the panel's. */
 function handedOver(state: PanelState, rows: readonly PanelRow[]): ReturnType<typeof onPanelKey> {
   const row = rows[highlighted(state, rows)];
-  return row === undefined ? undefined : { state, action: { kind: "background", agentId: row.agentId } };
+  if (row === undefined || hasEnded(row)) return undefined;
+  return { state, action: { kind: "background", agentId: row.agentId } };
 }
 
 function ended(state: PanelState, rows: readonly PanelRow[]): ReturnType<typeof onPanelKey> {

@@ -137,14 +137,14 @@ describe("onPanelKey()", () => {
     expect(action(pressed(PANEL_AT_START, "down"), "enter")).toBeUndefined();
   });
 
-  test("ctrl+b hands over the agent that is highlighted, by the cursor or by its view; on main it is not the panel's", () => {
-    const second = pressed(PANEL_AT_START, "down", "down", "down");
-    expect(action(second, "ctrl_b")).toEqual({ kind: "background", agentId: "agent-2" });
+  test("ctrl+b hands over the agent that is highlighted, by the cursor or by its view; on main, and on one that has ended, it is not the panel's", () => {
+    const first = pressed(PANEL_AT_START, "down", "down");
+    expect(action(first, "ctrl_b")).toEqual({ kind: "background", agentId: "agent-1" });
     expect(action({ ...PANEL_AT_START, viewingAgentTaskId: "agent-1" }, "ctrl_b", false)).toEqual({
       kind: "background",
       agentId: "agent-1",
     });
-    for (const state of [PANEL_AT_START, pressed(PANEL_AT_START, "down")])
+    for (const state of [PANEL_AT_START, pressed(PANEL_AT_START, "down"), pressed(first, "down")])
       expect(onPanelKey(state, "ctrl_b", { rows, isIdle: true })).toBeUndefined();
   });
 

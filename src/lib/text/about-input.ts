@@ -4,6 +4,10 @@
  */
 export function aboutInput(input: unknown): string {
   if (typeof input === "string") return /:\s*"((?:[^"\\]|\\.)*)/.exec(input)?.[1] ?? "";
+  const { subagent_type: type, description } = (input ?? {}) as Readonly<Record<string, unknown>>;
+  // as its tool says it at the end
+  if (typeof type === "string" && typeof description === "string")
+    return `${type.toLowerCase()}: ${description}`;
   return firstText(input)?.split("\n", 1)[0] ?? "";
 }
 
