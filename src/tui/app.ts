@@ -120,8 +120,7 @@ export class App implements Disposable {
     this.actions = new Actions(this);
     this.status = statusLineOf(this);
     this.#inner = innerCall(this);
-    const more = { input: this.box.keys, isNumbered: true, onWhole: () => this.box.toTop() };
-    this.#dialog = openDialog(this.#inner, this.box.output, more);
+    this.#dialog = openDialog(this.#inner, this.box.output, this.box.asking);
     const take = (model: Model): Model => (this.model = model);
     const follower = {
       known: (at: KnownSession) => take(knownModel(this.#model, at, this.words)),

@@ -52,6 +52,8 @@ interface Size {
 export class DialogBox {
   readonly keys: Input & { listenerCount(name: string): number } = new Keys((texts) => this.#unread(texts));
   readonly output: Output & Size;
+  /** How questions are put here. */
+  readonly asking = { input: this.keys, isNumbered: true, onWhole: () => this.#toTop() } as const;
   readonly #onChange: () => void;
   readonly #nowMono: () => number;
   #text = "";
@@ -124,7 +126,7 @@ export class DialogBox {
   }
 
   /** All of a long text was written: it is read from its beginning on. */
-  toTop(): void {
+  #toTop(): void {
     this.back = MAX_CHARS;
     this.#onChange();
   }
