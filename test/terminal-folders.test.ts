@@ -48,7 +48,7 @@ it("says why a folder is not opened, and opens nothing", async () => {
     ["missing", `no such folder: ${world.work}/missing`],
     ["file.txt", `no such folder: ${world.work}/file.txt`],
     ["link", `${world.work}/link is not opened`],
-    [join(world.dir, "state/crux"), "state/crux is not opened"],
+    [join(world.dir, "state/crux"), "state/crux is not opened: it belongs to crux"],
   ] as const) {
     window.type(`/add-dir ${typed}\r`);
     await window.shows(said);

@@ -82,8 +82,14 @@ export function checkFolders(
     const decision = ports.permitFor(cwd).decide(subject, { tool: "write", effects });
     const isClosed = decision.reason.kind === "protected" || decision.reason.kind === "error";
     if (decision.behavior !== "allow" && (decision.behavior === "deny" || isClosed))
-      throw new Fault({ code: "PERMISSION", message: `${path} is not opened: ${decision.reason.detail}` });
+      throw new Fault({ code: "PERMISSION", message: notOpened(path, decision.reason.detail) });
   }
+}
+
+/** A reason that begins with the path does not name it again. */
+function notOpened(path: string, why: string): string {
+  const isNamed = why.startsWith(`${path} `);
+  return `${path} is not opened: ${isNamed ? `it ${why.slice(path.length + 1)}` : why}`;
 }
 
 /** It works with all of that already: nothing is to be done, whatever it does at the moment. */
