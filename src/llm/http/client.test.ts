@@ -58,6 +58,29 @@ async function textOf(body: Body): Promise<string> {
 }
 
 describe("HttpClient", () => {
+  it("goes on with few of the answers that come together in one round of the event loop", async () => {
+    const held: (() => void)[] = [];
+    const all = 24;
+    const { client } = await clientOf((_request, response) => {
+      held.push(() => response.end("{}"));
+      if (held.length === all) for (const answer of held) answer();
+    });
+    let round = 0;
+    let next = setImmediate(function count() {
+      round++;
+      next = setImmediate(count);
+    });
+    onTestFinished(() => clearImmediate(next));
+    const rounds = new Map<number, number>();
+    const posts = Array.from({ length: all }, async () => {
+      const body = await client.post("/x", "{}", { signal });
+      rounds.set(round, (rounds.get(round) ?? 0) + 1);
+      expect(await textOf(body)).toBe("{}");
+    });
+    await Promise.all(posts);
+    expect(Math.max(...rounds.values())).toBeLessThanOrEqual(all / 3);
+  });
+
   it("post() sends the JSON with the credential and nothing else of the machine, over one connection", async () => {
     const seen: unknown[] = [];
     let connections = 0;

@@ -7,6 +7,7 @@ import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
 import type { Readable } from "node:stream";
 import type { LaneReadings } from "../../abi/lanes.ts";
 import { reasonOf } from "../../lib/abort.ts";
+import { paced } from "../../lib/paced.ts";
 import { foreignJson, type Json, objectOf } from "../json.ts";
 import { readingsOf } from "../lane.ts";
 import { VERSION } from "../version.ts";
@@ -25,6 +26,12 @@ const PATIENCE: Patience = { connectMs: 10_000, silenceMs: 300_000 };
 const MAX_TEXT_BYTES = 1024 * 1024;
 /** The headers of a refusal that say when to try again, and by which clock. */
 const TOLD = ["retry-after-ms", "retry-after", "x-should-retry", "date"] as const;
+
+/**
+ * Answers that are begun in one round of the event loop: one that is whole is read, recorded and acted upon at once, for some
+ * milliseconds, and those of many agents may come together.
+ */
+const BEGUN = paced(4);
 
 /** The body of an answer. */
 export interface Body {
@@ -108,6 +115,8 @@ export class HttpClient {
 
   async #exchange(path: string, options: Exchange): Promise<Readable> {
     const answer = await this.#answer(path, options);
+    await BEGUN.next();
+    if (options.signal.aborted) throw reasonOf(options.signal);
     const { statusCode = 0, headers } = answer;
     const content = unpacked(answer);
     const readings =
