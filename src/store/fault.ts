@@ -134,5 +134,6 @@ function reasonOfErrno(error: unknown): DiskReason {
   if (code === "ENOSPC" || code === "EDQUOT") return "journal_full";
   if (code === "EROFS" || code === "EACCES" || code === "EPERM" || code === "ENOENT" || code === "ENOTDIR")
     return "journal_readonly";
-  return code === "EIO" ? "journal_io" : "journal_damaged";
+  // of these the disk knows nothing: what is full is the table of open files, or the memory
+  return ["EIO", "EMFILE", "ENFILE", "ENOMEM"].includes(String(code)) ? "journal_io" : "journal_damaged";
 }
