@@ -52,6 +52,23 @@ describe("requests.find()", () => {
     expect(await next.kernel.requests.find(request.id)).toBeUndefined();
   });
 
+  test("knows it also when the wall clock was set ahead meanwhile, as at the first contact with a time server", async () => {
+    const t = testKernel();
+    t.journal.now = t.clock.now();
+    const { pid } = await t.start({ request });
+    t.clock.jump(365 * 24 * 3_600_000);
+    expect(await t.kernel.requests.find(request.id)).toMatchObject({ digest: "d", pid });
+  });
+
+  test("so it is with what it has published", async () => {
+    const t = testKernel();
+    const seq = await t.kernel.events.publish({ event: "test.one", data: {}, request });
+    t.clock.jump(365 * 24 * 3_600_000);
+    expect(await t.kernel.events.requested(request.id)).toMatchObject({ event: { seq } });
+    await t.clock.advance(LIMITS.requestKeptMs + 1);
+    expect(await t.kernel.events.requested(request.id)).toBeUndefined();
+  });
+
   test("a fork of what it made is another process", async () => {
     const t = testKernel();
     t.journal.now = t.clock.now();

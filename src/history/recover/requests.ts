@@ -6,6 +6,7 @@ import type { Pid } from "../../abi/ids.ts";
 import type { RequestMark } from "../../abi/request-mark.ts";
 import { type EndSearch, endOf } from "../../kernel/facts/ended.ts";
 import { LIMITS } from "../../kernel/limits.ts";
+import type { JournalRecord } from "../../kernel/ports/journal.ts";
 import type { RejoinOptions, Requested, Requests } from "../../kernel/ports/requests.ts";
 import type { Sessions } from "../../kernel/ports/sessions.ts";
 import type { Subscription } from "../../kernel/ports/subscription.ts";
@@ -28,10 +29,16 @@ export function makeRequests(core: () => Requesting): Requests {
 
 async function find({ ports }: Requesting, id: string): Promise<Requested | undefined> {
   const record = await ports.journal.requested(id);
-  if (record === undefined || ports.clock.now() - record.at > LIMITS.requestKeptMs) return undefined;
+  if (record === undefined || isOld(ports, record)) return undefined;
   const { request, seq, createdAt: at = record.at } = record.body as Marked;
   const message = record.kind === "mail.put" && seq !== undefined ? { message: seq } : {};
   return { digest: request.digest, pid: record.pid, at, ...message };
+}
+
+/** Of what this daemon recorded itself, its own time decides first: the wall clock may have been set ahead since. */
+function isOld({ clock, journal }: Requesting["ports"], { at, epoch }: JournalRecord): boolean {
+  if (epoch === journal.epoch && clock.mono() <= LIMITS.requestKeptMs) return false;
+  return clock.now() - at > LIMITS.requestKeptMs;
 }
 
 /** What a record says of the request that made it. */

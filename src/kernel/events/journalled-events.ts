@@ -64,8 +64,11 @@ export class JournalledEvents implements EventLog {
   async requested(id: string): Promise<PublishedBy | undefined> {
     await this.#load();
     const found = this.#requested.get(id);
-    const isOld = found !== undefined && this.#ports.clock.now() - found.event.at > LIMITS.requestKeptMs;
-    return isOld ? undefined : found;
+    if (found === undefined) return undefined;
+    const { clock } = this.#ports;
+    // of what this daemon published, its own time decides first: the wall clock may have been set ahead since
+    if (found.event.seq > this.#before && clock.mono() <= LIMITS.requestKeptMs) return found;
+    return clock.now() - found.event.at > LIMITS.requestKeptMs ? undefined : found;
   }
 
   publish(draft: EventDraft): Promise<number> {
