@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { ABORTED, abortable, linkSignals } from "./abort.ts";
 
 describe("linkSignals()", () => {
@@ -16,6 +16,27 @@ describe("linkSignals()", () => {
     linked.abort();
     expect(linked.signal.reason).toBe(ABORTED);
     expect(ABORTED.name).toBe("AbortError");
+  });
+
+  test("has no listener on a source before the signal is asked for, nor after its end", () => {
+    const { signal } = new AbortController();
+    const [added, removed] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
+    const linked = linkSignals(signal);
+    expect(added).not.toHaveBeenCalled();
+    expect(linked.signal).toBe(linked.signal);
+    expect(added).toHaveBeenCalledTimes(1);
+    linked[Symbol.dispose]();
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      added.mock.calls.map((call) => call[1]),
+    );
+  });
+
+  test("is aborted at once if a source was, before the signal was asked for", () => {
+    const source = new AbortController();
+    using linked = linkSignals(source.signal);
+    const reason = new Error("over");
+    source.abort(reason);
+    expect(linked.signal.reason).toBe(reason);
   });
 
   test("follows its sources no longer once it is disposed", () => {

@@ -15,21 +15,47 @@ export interface LinkedSignal extends Disposable {
 }
 
 /**
- * A signal that aborts when the first of `sources` does. Dispose it after use; then no listener is left on the sources.
+ * A signal that aborts when the first of `sources` does. Dispose it after use; then no listener is left on the sources. There is none
+ * until the signal is asked for, either: most calls settle without.
  */
 export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): LinkedSignal {
-  const live = sources.filter((source) => source !== undefined);
-  const controller = new AbortController();
-  const fire = (event: Event): void => controller.abort((event.target as AbortSignal).reason);
-  for (const source of live) {
-    if (source.aborted) controller.abort(source.reason);
-    else source.addEventListener("abort", fire, { once: true });
+  return new Linked(sources);
+}
+
+class Linked implements LinkedSignal {
+  #sources: readonly (AbortSignal | undefined)[];
+  #controller: AbortController | undefined;
+
+  constructor(sources: readonly (AbortSignal | undefined)[]) {
+    this.#sources = sources;
   }
-  const dispose = (): void => {
-    for (const source of live) source.removeEventListener("abort", fire);
-  };
-  const abort = (): void => controller.abort(ABORTED);
-  return { signal: controller.signal, abort, [Symbol.dispose]: dispose };
+
+  get signal(): AbortSignal {
+    this.#controller ??= this.#linked();
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#controller ??= this.#linked();
+    this.#controller.abort(ABORTED);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#controller !== undefined)
+      for (const source of this.#sources) source?.removeEventListener("abort", this.#fire);
+    this.#sources = [];
+  }
+
+  #linked(): AbortController {
+    const controller = new AbortController();
+    for (const source of this.#sources) {
+      if (source?.aborted === true) controller.abort(source.reason);
+      else source?.addEventListener("abort", this.#fire, { once: true });
+    }
+    return controller;
+  }
+
+  readonly #fire = (event: Event): void => this.#controller?.abort((event.target as AbortSignal).reason);
 }
 
 /** Settles as `promise` does, or rejects with the signal's reason if that comes first. Leaves no listener. */

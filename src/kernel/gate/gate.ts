@@ -61,11 +61,12 @@ export async function through<Name extends CallName, Args, Kernel extends Timed>
 ): Promise<ResultOf<Name>> {
   const { core, self, scope, call, args } = entry;
   using linked = linkSignals(self.abort.signal, entry.signal, entry.ofThread);
-  const { signal } = linked;
   const pass: CallPass<Kernel, Process> = {
     core,
     self,
-    signal,
+    get signal() {
+      return linked.signal;
+    },
     scope,
     trace: {},
     cancel: () => linked.abort(),
@@ -75,9 +76,9 @@ export async function through<Name extends CallName, Args, Kernel extends Timed>
   if (scope === null) self.halt.quiescence.begin();
   try {
     if (call.holds === true && scope === null && self.isPaused) {
-      await held(self, call.name, signal);
+      await held(self, call.name, linked.signal);
       // the pause may have ended because the process did
-      if (signal.aborted) throw cancelled(self, call.name);
+      if (linked.signal.aborted) throw cancelled(self, call.name);
       began = core.ports.clock.mono();
     }
     if (self.life.isClosed || (entry.signal?.aborted ?? false)) throw cancelled(self, call.name);
@@ -85,7 +86,7 @@ export async function through<Name extends CallName, Args, Kernel extends Timed>
     trace(entry, { began, trace: pass.trace, result });
     return result;
   } catch (thrown) {
-    const error = documented(entry, thrown, signal);
+    const error = documented(entry, thrown, linked.signal);
     trace(entry, { began, trace: pass.trace, error });
     throw error;
   } finally {
