@@ -368,6 +368,7 @@ function gathered(paths: readonly string[], open: readonly string[]): readonly s
  * A mount covers only one name of a file. PERMISSION: a protected file has a second name where the command may write.
  */
 function checkNames(paths: readonly string[], roots: readonly string[]): void {
+  if (roots.length === 0) return;
   for (const path of paths) {
     const second = findSecondName(path, roots);
     if (second.kind === "none") continue;

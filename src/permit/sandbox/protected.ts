@@ -99,7 +99,7 @@ export function secretsInPlace(all: readonly Protection[]): readonly string[] {
 
 /** The sockets in a directory, where agents and shared connections listen; reaching them needs no network. */
 export function socketsIn(dir: string): readonly string[] {
-  // most users have no such directory, and an exception costs more than a look
+  // where there is none, an exception costs more than a look
   if (!existsSync(dir)) return [];
   try {
     const entries = readdirSync(dir, { withFileTypes: true });
@@ -110,6 +110,7 @@ export function socketsIn(dir: string): readonly string[] {
 }
 
 function namesIn(dir: string): readonly string[] {
+  if (!existsSync(dir)) return [];
   try {
     return readdirSync(dir);
   } catch {
