@@ -85,6 +85,8 @@ it("is ended by esc, before any run was, and in line mode by ctrl-c, which leave
     await window.shows(key === "\x1b" ? "% context" : "›");
     window.type("/btw what was said?\r");
     await window.shows("Nothing was said.");
+    // what was there while it came; one question at a time
+    await window.until(({ rows }) => !rows.join("\n").includes("esc ends it"), "the end of the answer");
     window.type("/btw for good?\r");
     await reached.promise;
     reached = Promise.withResolvers();
