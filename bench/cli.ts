@@ -6,6 +6,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { spawn as spawnPty } from "@lydell/node-pty";
+import { Wire } from "../test/harness/wire.ts";
 import { CRUX, World } from "../test/harness/world.ts";
 import { text } from "../test/model-server/reply.ts";
 import { startModelServer } from "../test/model-server/server.ts";
@@ -46,16 +47,31 @@ function timed(argv: readonly string[], env: Record<string, string> = {}): numbe
 async function startUp(): Promise<void> {
   const crux = fileURLToPath(new URL("../bin/crux", import.meta.url));
   await world.crux(["daemon", "start"]);
-  const [bare, version, ps]: [number[], number[], number[]] = [[], [], []];
+  const [bare, entry, version]: [number[], number[], number[]] = [[], [], []];
+  const [ps, answer]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS + 2; round++) {
     bare.push(timed([node, "-e", "0"]));
+    entry.push(timed([crux, "version", "-q"]));
     version.push(timed([crux, "version"]));
     ps.push(timed([crux, "ps"]));
+    answer.push(await listed());
   }
   // The first two rounds fill the compile cache and the page cache.
-  for (const list of [bare, version, ps]) list.splice(0, 2);
+  for (const list of [bare, entry, version, ps, answer]) list.splice(0, 2);
   add("crux version", median(version), median(bare), "1.2x node -e 0");
   add("crux ps (daemon running)", median(ps), median(bare), "1.35x node -e 0");
+  const [loaded, told] = [median(entry), median(answer)];
+  add("  of both: bin/crux, Node and the entry", loaded, median(bare), "");
+  add("  of ps: the daemon connects and answers", told, median(bare), "");
+  add("  of ps: its file, the table, the exit", median(ps) - loaded - told, median(bare), "");
+}
+
+/** What `ps` asks, from a process that runs. */
+async function listed(): Promise<number> {
+  const began = performance.now();
+  await using wire = await Wire.open(world.socket);
+  if ((await wire.ask("list_procs", {}))?.ok !== true) throw new Error("list_procs");
+  return performance.now() - began;
 }
 
 /** The first command of a day: it starts the daemon too. */
