@@ -3,22 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { build, transform } from "esbuild";
 
-/**
- * What these need lies in files of its own, beside the rest of boot: to keep what V8 has compiled of a file holds the event loop for as
- * long as the file is large.
- */
-const PARTS = {
-  kernel: "src/kernel/kernel.ts",
-  gate: "src/kernel/calls/handle.ts",
-  agent: "src/agent/loop.ts",
-  policy: "src/permit/policy.ts",
-  mounts: "src/boot/mounts.ts",
-  tools: "src/boot/tools.ts",
-};
-
 /** @satisfies {import("esbuild").BuildOptions} */
 export const DAEMON = {
-  entryPoints: { daemon: "src/daemon/main.ts", boot: "src/boot/boot.ts", ...PARTS },
+  entryPoints: { daemon: "src/daemon/main.ts", boot: "src/boot/boot.ts" },
   bundle: true,
   splitting: true,
   platform: "node",
@@ -54,9 +41,7 @@ const options = {
  * @param {import("esbuild").BuildOptions} modules
  */
 export async function buildAsCommonJs(modules) {
-  const all = (await build({ ...modules, write: false, sourcemap: "inline" })).outputFiles;
-  // a part itself only names what the others load
-  const outputFiles = all.filter(({ path }) => !Object.hasOwn(PARTS, basename(path, ".js")));
+  const { outputFiles = [] } = await build({ ...modules, write: false, sourcemap: "inline" });
   const names = new Set(outputFiles.map(({ path }) => basename(path, ".js")));
   await Promise.all(
     outputFiles.map(async ({ path, text }) => {

@@ -19,8 +19,8 @@ function* threeFiles(kept: string[]): Generator<undefined, void> {
 
 test("keepInRounds() keeps one file in a round of the event loop, once what came first has been done", () => {
   const kept: string[] = [];
-  keepInRounds(threeFiles(kept));
-  vi.advanceTimersByTime(10_000);
+  keepInRounds(threeFiles(kept), () => true);
+  vi.advanceTimersByTime(19_999);
   expect(kept).toEqual([]);
   vi.advanceTimersToNextTimer();
   expect(kept).toEqual(["one"]);
@@ -30,9 +30,26 @@ test("keepInRounds() keeps one file in a round of the event loop, once what came
   expect([kept, vi.getTimerCount()]).toEqual([["one", "two", "three"], 0]);
 });
 
+test("keepInRounds() waits for a quiet second, at most until a minute after the start", () => {
+  const kept: string[] = [];
+  let quiet = false;
+  keepInRounds(threeFiles(kept), () => quiet);
+  vi.advanceTimersByTime(40_000);
+  expect(kept).toEqual([]);
+  quiet = true;
+  vi.advanceTimersByTime(2_000);
+  expect(kept).toHaveLength(3);
+  const late: string[] = [];
+  keepInRounds(threeFiles(late), () => false);
+  vi.advanceTimersByTime(59_000);
+  expect(late).toEqual([]);
+  vi.advanceTimersByTime(2_000);
+  expect(late).toHaveLength(3);
+});
+
 test("keepInRounds() keeps the rest of a daemon that ends at once, and nothing of it twice", () => {
   const kept: string[] = [];
-  const keepRest = keepInRounds(threeFiles(kept));
+  const keepRest = keepInRounds(threeFiles(kept), () => true);
   vi.advanceTimersToNextTimer();
   keepRest();
   keepRest();
@@ -45,7 +62,7 @@ test("keepInRounds() takes the flags back that were set meanwhile, under which V
   const tags: number[] = [];
   const file = { next: () => ({ done: tags.push(cachedDataVersionTag()) > 1, value: undefined }) };
   try {
-    keepInRounds(file);
+    keepInRounds(file, () => true);
     setFlag("--heap-growing-percent=30", "--heap-growing-percent=0");
     vi.advanceTimersByTime(60_000);
     expect(tags).toEqual([usual, usual]);

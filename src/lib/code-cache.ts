@@ -76,7 +76,7 @@ export class CodeCache {
 
   /**
    * Keeps the code of the files that are loaded, but of none that one who had loaded as many has kept: one file for each step, which
-   * takes up to 20 ms for the largest. Never throws.
+   * takes 50 ms for the largest. Never throws.
    */
   *keep(): Generator<string, void> {
     const less = [...this.#loaded].filter(([, { files }]) => files < this.#loaded.size);
