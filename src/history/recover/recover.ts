@@ -36,6 +36,7 @@ import { readEarly } from "./early-facts.ts";
 import { type Fate, noticeOf } from "./fate.ts";
 import { mailOf } from "./history-reader.ts";
 import { keptOf, type Legacy, type Relic, relicsOf, whatIsLeft } from "./legacy.ts";
+import { readOn } from "./read-on.ts";
 import type { Left as LeftOver, Remains, Returned } from "./restore.ts";
 import { type AgentRestoring, type Restoring, restoreAgent } from "./restored-agent.ts";
 import { accountsAtSpawn, readAll, Shares, type Sharing } from "./shares.ts";
@@ -97,7 +98,8 @@ interface Boot extends Restoring {
 
 /** Called once, before the socket opens. */
 export async function recover(core: Recovering, { restoreSupervisor, probe }: Rooms): Promise<Recovery> {
-  const left = await whatIsLeft(core.ports.journal, probe);
+  let left = await whatIsLeft(core.ports.journal, probe);
+  if (await readOn(core, relicsOf(left))) left = await whatIsLeft(core.ports.journal, probe);
   const kept = await accountsOf(core, left);
   const { account } = core.root.seed;
   await recallWindows(account, core.ports.journal);

@@ -6,7 +6,7 @@ import { EXIT, type ExitStatus, PERMISSION_MODES, SIGNALS } from "../../abi/proc
 import type { Begun, Program } from "../../abi/program.ts";
 import { LIMITS } from "../../kernel/limits.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
-import type { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
+import { MemoryJournal } from "../../kernel/testing/memory-journal.ts";
 import {
   agentFile,
   bytes,
@@ -44,9 +44,9 @@ function daemonOn(
   return { t, begun, completed };
 }
 
-async function restarted(t: TestKernel) {
-  await t.journal.sync();
-  const next = daemonOn(t.journal);
+async function restarted({ journal }: Pick<TestKernel, "journal">) {
+  await journal.sync();
+  const next = daemonOn(journal);
   const recovery = await next.t.kernel.recover();
   await settle(8);
   return { ...next, recovery };
@@ -514,6 +514,54 @@ describe("an agent below another that has ended, and is sent a message", () => {
     const { sys } = next.begun.get(pid)!;
     expect(text((await sys.recv()).data)).toBe("kept");
     await expect(sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
+  test("before its exit reads it in the next daemon where this one is killed before it is back, and once", async () => {
+    const { t, begun, completed, parent } = await family();
+    const mark = { child: { call: "c2", title: "dig" }, onParentExit: "terminate" } as const;
+    const [pid, other] = [
+      await parent.sys.spawn("dig", null, mark),
+      await parent.sys.spawn("dig", null, mark),
+    ];
+    await settle();
+    // it takes its message, of which there is no record until it ends
+    await parent.sys.send(other, bytes("read"));
+    expect(text((await begun.get(other)!.sys.recv()).data)).toBe("read");
+    completed.get(other)!();
+    await settle(20);
+    await parent.sys.send(pid, bytes("go on"));
+    completed.get(pid)!();
+    await settle(20);
+    const { records } = t.journal;
+    const [exited, back] = ["process.exited", "process.recovered"].map((kind) =>
+      records.findIndex((record) => record.pid === pid && record.kind === kind),
+    ) as [number, number];
+    expect(exited).toBeLessThan(back);
+    for (let cut = exited + 1; cut <= back; cut++) {
+      const journal = new MemoryJournal();
+      await journal.append(records.slice(0, cut));
+      // one that was recorded after the exit was refused to its sender
+      const gone = { proc: (await journal.processOf(other))!, pid: other };
+      await journal.append([{ ...gone, kind: "mail.put", v: 1, body: { seq: 99, data: "" } }]);
+      journal.refused.add("kernel.boot");
+      await expect(daemonOn(journal).t.kernel.recover()).rejects.toThrow("the disk is full");
+      journal.refused.clear();
+      const next = await restarted({ journal });
+      expect(next.t.proc(pid)).toMatchObject({ ppid: parent.pid, isLive: true });
+      // one whose history was being read is read again a while later
+      await next.t.clock.advance(LIMITS.putOffMs);
+      await settle(8);
+      const { sys, start } = next.begun.get(pid)!;
+      expect(text((await sys.recv()).data)).toBe("go on");
+      await sys.appendMessage(start.ctxId, "user", "go on");
+      await expect(sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+      next.completed.get(pid)!();
+      expect(await next.begun.get(parent.pid)!.sys.recv()).toMatchObject({ from: pid, notice: pid });
+      const resumed = journal.bodies("process.recovered").filter((body) => body.resumed === true);
+      expect([resumed.length, next.begun.has(other)]).toEqual([1, false]);
+      const last = await restarted({ journal });
+      expect([...last.begun.keys()]).toEqual([parent.pid]);
+    }
   });
 
   test("is not found by a stranger, nor where the one that started it has ended", async () => {

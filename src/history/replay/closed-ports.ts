@@ -83,6 +83,7 @@ function heardJournal(hear: (drafts: readonly JournalDraft[]) => void, reached: 
     liveStates: none,
     liveMail: none,
     liveGroups: none,
+    endedMail: none,
     ofKind: none,
     epoch: 1,
     kernelId: "",

@@ -276,6 +276,8 @@ export interface Journal {
   liveStates(): Promise<readonly JournalRecord[]>;
   liveMail(): Promise<readonly JournalRecord[]>;
   liveGroups(): Promise<readonly JournalRecord[]>;
+  /** The `mail.put` records that are not undone of processes that completed and whose parent has not ended. */
+  endedMail(): Promise<readonly JournalRecord[]>;
   /** All records of one kind in the history of one process, in order. Only for kinds with few records. */
   ofKind(proc: ProcUuid, kind: SparseKind): Promise<readonly JournalRecord[]>;
   /** The last record of one kind in the history of one process, searched from its end; undefined: none. */

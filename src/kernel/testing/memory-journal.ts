@@ -1,6 +1,7 @@
 /** A journal in memory for tests of the kernel: it assigns lsn and seq, and refuses or waits when the test says so. */
 import { Fault } from "../../abi/errors.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import { EXIT } from "../../abi/process.ts";
 import type {
   Journal,
   JournalDraft,
@@ -108,6 +109,13 @@ export class MemoryJournal implements Journal {
 
   async liveMail(): Promise<readonly JournalRecord[]> {
     return this.#ofLive((history) => notUndone(history, "mail.put", "mail.done", "seq"));
+  }
+
+  async endedMail(): Promise<readonly JournalRecord[]> {
+    const rows = await this.rows({});
+    const live = new Set(rows.filter(({ exit }) => exit === null).map(({ pid }) => pid));
+    const ended = rows.filter(({ exit, ppid }) => exit?.reason === EXIT.completed.reason && live.has(ppid));
+    return ended.flatMap(({ proc }) => notUndone(this.#historyOf(proc), "mail.put", "mail.done", "seq"));
   }
 
   async liveGroups(): Promise<readonly JournalRecord[]> {

@@ -126,6 +126,10 @@ export class GroupJournal implements Journal {
     return this.#list((reader) => reader.list("liveMail"));
   }
 
+  endedMail(): Promise<readonly JournalRecord[]> {
+    return this.#list((reader) => reader.list("endedMail"));
+  }
+
   liveGroups(): Promise<readonly JournalRecord[]> {
     return this.#list((reader) => reader.list("liveGroups"));
   }

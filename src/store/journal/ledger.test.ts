@@ -66,6 +66,7 @@ async function answersOf(journal: Journal): Promise<unknown> {
     states: bare(await journal.liveStates()),
     mail: bare(await journal.liveMail()),
     groups: bare(await journal.liveGroups()),
+    endedMail: bare(await journal.endedMail()),
     open: bare(await journal.openCalls()),
     processes: await Promise.all([1, 2, 3].map((n) => journal.processOf(asPid(n)))),
     highest: [journal.highestPid(), journal.highestMessage()],

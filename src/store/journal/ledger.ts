@@ -74,8 +74,8 @@ export interface PageBound {
   readonly chars: number;
 }
 
-/** The lists that the derived tables provide about live processes. */
-export type RecordList = "openCalls" | "unfinished" | "liveStates" | "liveMail" | "liveGroups";
+/** The lists that the derived tables provide about live processes, and about what those have started. */
+export type RecordList = "openCalls" | "unfinished" | "liveStates" | "liveMail" | "liveGroups" | "endedMail";
 
 /** Answers reads from the committed records. Its methods throw JournalFault. */
 export interface LedgerReader {

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { uuidHeadOf } from "../../abi/child.ts";
+import { EXIT } from "../../abi/process.ts";
 import type { RecordKind, RowFilter, SparseKind } from "../../kernel/ports/journal.ts";
 import { toJournalFault } from "../fault.ts";
 import { genesis, type StoredRecord } from "../journal/chain.ts";
@@ -42,6 +43,10 @@ const SQL = {
     WHERE ${LIVE} ORDER BY p.pid`,
   liveMail: FROM_LIVE("mail"),
   liveGroups: FROM_LIVE("members"),
+  // starts from the unread messages: of those that have ended there are few
+  endedMail: `SELECT ${STORED_COLUMNS} FROM mail l CROSS JOIN processes c ON c.proc = l.proc CROSS JOIN records r ON r.lsn = l.lsn
+    WHERE c.exit_reason = '${EXIT.completed.reason}' AND c.spawned_lsn IS NOT NULL
+    AND EXISTS (SELECT 1 FROM processes p WHERE p.pid = c.ppid AND ${LIVE}) ORDER BY r.lsn`,
   // searches from the end, because the wanted record is near it
   newest: `SELECT ${STORED_COLUMNS} FROM records r WHERE proc = ? AND kind = ? ORDER BY seq DESC LIMIT 1`,
   requested: `SELECT ${STORED_COLUMNS} FROM records r WHERE ${REQUEST_ID} = ? AND ${REQUEST_KINDS} ORDER BY lsn DESC LIMIT 1`,

@@ -6,6 +6,7 @@ import type { RunCost } from "../../../abi/events.ts";
 import { PID_KERNEL } from "../../../abi/ids.ts";
 import { EXIT, type ExitStatus, SIGNALS, type Signal } from "../../../abi/process.ts";
 import { ABORTED } from "../../../lib/abort.ts";
+import { takenDrafts } from "../../ipc/taken.ts";
 import { LIMITS } from "../../limits.ts";
 import { resultLines } from "../../log/log-line.ts";
 import type { KeptEnd } from "../../ports/ends.ts";
@@ -56,7 +57,9 @@ async function finishOnce(finish: Finish): Promise<void> {
   if (proc.past.hasUnreadWords) await lastWords(core, proc);
   const report = reportOf(core, proc, exit);
   // an exit that can never be recorded is not announced: the daemon ends, and the next one resumes this process
-  const isRecorded = await journalExit(finish, report === null ? [] : [report.draft]);
+  // what a program took before it completed is read, whatever it did with it
+  const taken = exit.reason === EXIT.completed.reason ? takenDrafts(proc) : [];
+  const isRecorded = await journalExit(finish, [...(report === null ? [] : [report.draft]), ...taken]);
   if (!isRecorded && core.ports.journal.state.state === "lost") {
     report?.drop();
     return;

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { agentIdOf } from "../../../abi/child.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { ProcUuid } from "../../../abi/ids.ts";
+import { EXIT } from "../../../abi/process.ts";
 import type { Journal, RecordKind, RowFilter } from "../../../kernel/ports/journal.ts";
 import { systemClock } from "../../../lib/time/system-clock.ts";
 import type { Blob } from "../body.ts";
@@ -200,6 +201,8 @@ class MemoryReader implements LedgerReader {
         return this.#listed(this.#disk.mail);
       case "liveGroups":
         return this.#listed(this.#disk.members);
+      case "endedMail":
+        return this.#listed(this.#disk.mail, (row) => this.#isBelowLive(row));
     }
   }
 
@@ -267,12 +270,18 @@ class MemoryReader implements LedgerReader {
     return live.sort((a, b) => a.pid - b.pid).flatMap((row) => this.#disk.records[lsnOf(row) - 1] ?? []);
   }
 
-  #listed(list: ReadonlyMap<string, ChainedRecord>): readonly StoredRecord[] {
-    const isOfLive = ({ proc }: StoredRecord): boolean => {
+  #listed(list: ReadonlyMap<string, ChainedRecord>, isMeant = isLive): readonly StoredRecord[] {
+    const isOfMeant = ({ proc }: StoredRecord): boolean => {
       const found = this.#disk.processes.get(proc);
-      return found !== undefined && isLive(found.row);
+      return found !== undefined && isMeant(found.row);
     };
-    return [...list.values()].filter(isOfLive).sort((a, b) => a.lsn - b.lsn);
+    return [...list.values()].filter(isOfMeant).sort((a, b) => a.lsn - b.lsn);
+  }
+
+  /** It completed, and its parent has not ended. */
+  #isBelowLive({ spawned, exit }: Row): boolean {
+    if (spawned === null || exit?.reason !== EXIT.completed.reason) return false;
+    return this.#rows().some((row) => row.pid === spawned.ppid && isLive(row));
   }
 }
 

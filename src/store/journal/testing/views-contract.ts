@@ -77,6 +77,23 @@ export function viewsContract(name: string, makeBench: () => JournalBench): void
       expect((await journal.liveMail()).map(({ pid }) => pid)).toEqual([1, 2]);
     });
 
+    test("endedMail() gives what is not undone, of those that completed below one that has not ended", async () => {
+      await journal.append([
+        draft("process.spawned", { ppid: 0 }, of(1)),
+        ...[2, 3, 4].map((n) => draft("process.spawned", { ppid: 1 }, of(n))),
+        draft("process.spawned", { ppid: 2 }, of(5)),
+        ...[1, 2, 3, 4, 5].map((n) => draft("mail.put", { seq: n }, of(n))),
+        draft("mail.put", { seq: 6 }, of(2)),
+        draft("mail.done", { seq: 6 }, of(2)),
+        ...[2, 5].map((n) => draft("process.exited", { code: 0, reason: "completed" }, of(n))),
+        draft("process.exited", { code: 143, reason: "killed: SIGTERM" }, of(3)),
+      ]);
+      journal = await open();
+      expect((await journal.endedMail()).map(({ pid, body }) => [pid, body])).toEqual([[2, { seq: 2 }]]);
+      await journal.append([draft("process.recovered", { epoch: 2, resumed: true }, of(2))]);
+      expect((await journal.endedMail()).map(({ pid }) => pid)).toEqual([5]);
+    });
+
     test("ofKind() gives all of one kind, in order", async () => {
       await journal.append([draft("grant.add", 1), draft("signal", 0), draft("grant.add", 2)]);
       await journal.append([draft("grant.add", 3, { proc: OTHER }), draft("process.state", 4)]);
