@@ -57,7 +57,9 @@ async function outputOfChild(context: RunContext, pid: Pid, waitMs: number): Pro
     ended = await sys.ended(pid, { isTold: true });
   }
   const agentId = ended?.agentId ?? (await infoOf(sys, pid))?.child?.agentId;
-  const words = ended === null || ended.result === "" ? await lastWords(context, agentId) : ended.result;
+  // one that no call started is not shown under a lasting name
+  const said = agentId === undefined ? `/proc/${pid}/context` : outputOf(agentId);
+  const words = ended === null || ended.result === "" ? await lastWords(context, said) : ended.result;
   const state = ended === null ? "running" : ended.exit.kind === "killed" ? "killed" : "exited";
   const reason = ended === null ? "" : ` (${ended.exit.reason})${treeNote(ended)}`;
   const total = Buffer.byteLength(words);
@@ -75,10 +77,9 @@ async function outputOfChild(context: RunContext, pid: Pid, waitMs: number): Pro
   };
 }
 
-async function lastWords(context: RunContext, agentId: string | undefined): Promise<string> {
-  if (agentId === undefined) return "";
+async function lastWords(context: RunContext, path: string): Promise<string> {
   try {
-    const bytes = await readCruxFileEnd(context, outputOf(agentId), WORDS_CHARS * 4);
+    const bytes = await readCruxFileEnd(context, path, WORDS_CHARS * 4);
     return bytes.toString("utf8").slice(-WORDS_CHARS).toWellFormed().trimEnd();
   } catch (error) {
     if (codeOf(error) === "CANCELLED") throw error;
