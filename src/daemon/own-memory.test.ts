@@ -44,8 +44,11 @@ test("tuneOnceLoaded() takes effect after the start, and compiled code is loaded
     expect(underUsualFlags(cachedDataVersionTag)).toBe(usual);
     expect(cachedDataVersionTag()).not.toBe(now);
   } finally {
-    for (const flag of ["heap-growing-percent=0", "invocation-count-for-maglev=400"])
-      setFlagsFromString(`--${flag}`);
-    setFlagsFromString("--minimum-invocations-after-ic-update=500");
+    const usually = ["heap-growing-percent=0", "invocation-count-for-maglev=400"];
+    const later = [
+      "minimum-invocations-after-ic-update=500",
+      "max-maglev-inlined-bytecode-size-cumulative=920",
+    ];
+    for (const flag of [...usually, ...later]) setFlagsFromString(`--${flag}`);
   }
 });
