@@ -11,8 +11,7 @@ import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
 import { thisProcess } from "./host.ts";
-import { keepInRounds } from "./own-code.ts";
-import { releaseFreeMemory, tuneOnceLoaded } from "./own-memory.ts";
+import { keepInRounds, releaseFreeMemory, tuneOnceLoaded } from "./own-engine.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 /** `code`: what V8 has compiled is kept for the next start, a file for each step. */

@@ -9,7 +9,7 @@ import type { DialogBox } from "./drive/dialog-box.ts";
 import type { NoticeLevel } from "./state/model.ts";
 
 /** The terminal in which the calls are made. */
-interface Outer {
+export interface Outer {
   readonly call: Call;
   readonly cwd: string;
   readonly box: DialogBox;

@@ -12,7 +12,7 @@ interface Question {
 }
 
 /** `problem`: why it is not whole; "": it is. */
-export interface AsideAnswer {
+interface AsideAnswer {
   readonly text: string;
   readonly problem: string;
 }

@@ -22,10 +22,10 @@ import { hardAsk, invalid, type Verdict } from "../judge/verdict.ts";
 import { gitPrograms, separateGitDir } from "../rules/git-programs.ts";
 import { type Protection, protections } from "../rules/protected.ts";
 import type { Analysis } from "../shell/analysis.ts";
-import { boundSockets } from "./bound-sockets.ts";
 import { DeniedReads, fixedPlaces, placeOf, type Refused } from "./denied-reads.ts";
 import { findSecondName } from "./places.ts";
 import {
+  boundSockets,
   freePlaces,
   gitDirsIn,
   gitPlaces,

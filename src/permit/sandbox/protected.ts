@@ -1,5 +1,5 @@
 /** The protected places as paths below the writable roots, whether they exist or not. */
-import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { isWithin } from "../../lib/path.ts";
 import { GIT_PARTS } from "../rules/git-programs.ts";
@@ -113,6 +113,23 @@ function namesIn(dir: string): readonly string[] {
   if (!existsSync(dir)) return [];
   try {
     return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+/** See proc_pid_net(5): the path is the last of the columns, and may contain blanks. */
+const BOUND = /^(?:\S+ +){7}(\/.*)$/gm;
+
+/**
+ * The sockets with a path that programs of this machine have bound, wherever they lie: a service is reached by such a
+ * name without any network. Those of commands are not among them, since each sandbox has a network of its own; nor
+ * are those of services in such a network, which the fixed places cover. None where the system has no table of them.
+ */
+export function boundSockets(): readonly string[] {
+  try {
+    const paths = [...readFileSync("/proc/net/unix", "utf8").matchAll(BOUND)].map(([, path = ""]) => path);
+    return [...new Set(paths)].filter((path) => kindOf(path) === "other");
   } catch {
     return [];
   }

@@ -40,7 +40,7 @@ const POLL_MS = 100;
 /**
  * How the daemon's memory grows. Its garbage is young and small: with Node's default of 16 MiB it holds 100 MB more after
  * a busy hour, and each command it starts is forked from all of that. The size is set from the start: growing to it would
- * cost five more collections. No flag here may be one for which V8 rejects compiled code (daemon/own-memory.ts).
+ * cost five more collections. No flag here may be one for which V8 rejects compiled code (daemon/own-engine.ts).
  */
 export const HEAP_FLAGS = ["--min-semi-space-size=4", "--max-semi-space-size=4"];
 /** The delay before another launch when the launched daemon ended because the previous one was still shutting down. */

@@ -11,9 +11,13 @@
  *
  * The system gets back what the C library holds unused. The texts of a long conversation come and go between things that stay,
  * and the library itself gives back only what is free at the end of its heap: 20 to 50 MB after an hour of turns.
+ *
+ * What V8 has compiled is kept for the next start. To write the largest file holds the event loop for 50 ms, so it is done while
+ * nothing else is, and each file has a round of its own.
  */
+import { performance } from "node:perf_hooks";
 import { findLibc } from "../dev/host/libc.ts";
-import { setFlag } from "../lib/v8-flags.ts";
+import { setFlag, underUsualFlags } from "../lib/v8-flags.ts";
 
 /** The time in which a daemon loads most of its modules, and its heap is small. */
 const LOADED_MS = 5_000;
@@ -33,7 +37,7 @@ export function tuneOnceLoaded(): void {
   setTimeout(tune, LOADED_MS).unref();
 }
 
-const LOOK_MS = 10_000;
+const MEMORY_LOOK_MS = 10_000;
 /** What must have come before it is worth a look: a call takes 0.3 ms, and 2 for each so much that it finds. */
 const GROWTH_BYTES = 8 * 1024 * 1024;
 
@@ -52,5 +56,48 @@ export function releaseFreeMemory(held = OWN): void {
       least = held.bytes();
     } else least = Math.min(least, held.bytes());
   };
-  setInterval(look, LOOK_MS).unref();
+  setInterval(look, MEMORY_LOOK_MS).unref();
+}
+
+/** By then a daemon has done what it was started for, and V8 still has what it has compiled for that; later it forgets what did not run. */
+const KEPT_AFTER_MS = 20_000;
+/** A daemon that works without a break keeps it then; by that time V8 has forgotten most of what only a start runs. */
+const KEPT_AT_LAST_MS = 600_000;
+const QUIET_LOOK_MS = 1_000;
+/** Between two files: time for all that waits. */
+const BETWEEN_MS = 100;
+/** Less of the loop's time was used in the last second. */
+const QUIET = 0.05;
+
+/** Whether the event loop had little to do since this was last asked. */
+function ownQuiet(): () => boolean {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization < QUIET;
+  };
+}
+
+/** `files`: each step keeps one. Returns what keeps the rest at once, for a daemon that ends. */
+export function keepInRounds(files: Iterator<unknown>, isQuiet = ownQuiet()): () => void {
+  const keepOne = (): boolean => underUsualFlags(() => files.next().done !== true);
+  const later = (ms: number, act: () => void): void => {
+    setTimeout(act, ms).unref();
+  };
+  const keep = (): void => {
+    if (keepOne()) later(BETWEEN_MS, keep);
+  };
+  const look = (leftMs: number): void => {
+    if (isQuiet() || leftMs <= 0) keep();
+    else later(QUIET_LOOK_MS, () => look(leftMs - QUIET_LOOK_MS));
+  };
+  later(KEPT_AFTER_MS - QUIET_LOOK_MS, () => {
+    isQuiet();
+    later(QUIET_LOOK_MS, () => look(KEPT_AT_LAST_MS - KEPT_AFTER_MS));
+  });
+  return () => {
+    while (keepOne());
+  };
 }
