@@ -35,7 +35,8 @@ test("releaseFreeMemory() asks when memory has grown, and again only when it gro
 
 test("tuneOnceLoaded() takes effect after the start, and compiled code is loaded and kept without it", () => {
   // other tests of the same worker may have set flags
-  const [now, usual] = [cachedDataVersionTag(), underUsualFlags(cachedDataVersionTag)];
+  const usual = underUsualFlags(cachedDataVersionTag);
+  const now = cachedDataVersionTag();
   try {
     tuneOnceLoaded();
     expect(cachedDataVersionTag()).toBe(now);

@@ -46,8 +46,8 @@ export class ProcessSockets {
     if (this.#isClosed || path === this.#mainPath || this.#open.has(uuid)) return path;
     const server = net.createServer({ allowHalfOpen: true }, (socket) => this.#take(socket, uuid));
     server.on("error", (error) => this.#log("error", `socket of a process: ${error.message}`));
-    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
-    this.#made ??= ownFile(this.#dir);
+    const isMade = mkdirSync(this.#dir, { recursive: true, mode: 0o700 }) !== undefined;
+    if (isMade) this.#made = ownFile(this.#dir);
     this.#open.set(uuid, server);
     server.listen(path, () => this.#restrict(uuid, path));
     return path;
