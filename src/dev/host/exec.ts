@@ -19,7 +19,6 @@ import type { ExecEnd, Isolation } from "./job.ts";
 import { landlockIsolation, landlockKeeper } from "./landlock.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
 import { namespaceIsolation } from "./namespace.ts";
-import { ownerMark } from "./orphans.ts";
 import { Pipes } from "./pipes.ts";
 import { PreparedChild } from "./prepared-child.ts";
 import { Loopbacks } from "./sandbox/loopback.ts";
@@ -100,7 +99,7 @@ export class HostProcesses implements HostExec {
     );
     this.#sandbox = sandbox;
     this.#sandboxes = sandboxes;
-    this.#owner = ownerMark(kernelId, epoch);
+    this.#owner = `${kernelId}:${epoch}`;
     this.#loopbacks = new Loopbacks(this.#owner, () => this.#confining().wrapper);
     this.#isolation = isolation;
     this.#launch = launch;

@@ -6,15 +6,10 @@ import { findProcess, listPids, readEnviron, sendSignal } from "./procfs.ts";
 /** A process that survives KILL this long hangs in the host's kernel; boot continues without it. */
 const giveUpMs = 5_000;
 
-/** The mark (`CRUX_OWNER`) of what this daemon starts; `:<pid>.<ticks>` names the daemon itself. */
-export function ownerMark(kernelId: string, epoch: number): string {
-  return `${kernelId}:${epoch}:${process.pid}.${findProcess(process.pid)?.startTicks ?? 0}`;
-}
-
 /**
  * Ends every process of this user that an older epoch of this kernel started; resolves when they have ended. The
- * calling process and its ancestors are spared, whatever marks they carry, and so is what belongs to a daemon that
- * runs: on a copy of a state directory it has the same id. Returns how many were ended; 0 without /proc.
+ * calling process and its ancestors are spared, whatever marks they carry. Returns how many were ended; 0 without
+ * /proc.
  */
 export async function sweepOrphans(kernelId: string, currentEpoch: number): Promise<number> {
   const spared = ownLine();
@@ -34,10 +29,8 @@ function isOrphan(pid: number, kernelId: string, currentEpoch: number): boolean 
   const environ = readEnviron(pid);
   const at = environ.indexOf(mark);
   if (at < 0 || findProcess(pid) === undefined || !isOwnUser(pid)) return false;
-  const rest = environ.slice(at + mark.length, environ.indexOf("\0", at + mark.length));
-  const [, epoch, daemon, ticks] = /^(\d+)(?::(\d+)\.(\d+))?$/.exec(rest) ?? [];
-  if (epoch === undefined || Number(epoch) >= currentEpoch) return false;
-  return daemon === undefined || findProcess(Number(daemon))?.startTicks !== Number(ticks);
+  const epoch = environ.slice(at + mark.length, environ.indexOf("\0", at + mark.length));
+  return /^\d+$/.test(epoch) && Number(epoch) < currentEpoch;
 }
 
 /** This process and its ancestors. */
