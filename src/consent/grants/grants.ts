@@ -198,19 +198,20 @@ export class Grants {
 
   /**
    * Called in the same turn as a decision to allow: spends one use of each counted grant without which the call would
-   * not have been allowed. The records are only noted: no intent is synced before them.
+   * not have been allowed. The records are only noted: no intent is synced before them. Returns whether there are any.
    */
-  spend(proc: Process, allows: Allows): void {
+  spend(proc: Process, allows: Allows): boolean {
     const counted = this.#applying(proc).filter(
       ({ uses, behavior }) => uses !== undefined && behavior === "allow",
     );
-    if (counted.length === 0) return;
-    const granted = this.of(proc);
-    for (const { id, scope } of necessary(counted, granted, allows)) {
+    if (counted.length === 0) return false;
+    const spent = necessary(counted, this.of(proc), allows);
+    for (const { id, scope } of spent) {
       const { list, home } = this.#homeOf(proc, scope);
       list.use(id);
       this.#ports.journal.note([{ ...home, kind: "grant.use", v: 1, body: { id } }]);
     }
+    return spent.length > 0;
   }
 
   /** Registers a running call; the result unregisters it. `end`: stops what the call started. */

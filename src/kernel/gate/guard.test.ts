@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Effect } from "../../abi/effects.ts";
 import type { SandboxProfile } from "../../abi/sandbox.ts";
+import { Grants } from "../../consent/grants/grants.ts";
 import { MessageDevice } from "../testing/fake-devices.ts";
 import { fakeExec } from "../testing/fake-exec.ts";
 import { guardedBench, modify } from "../testing/guarded.ts";
@@ -139,6 +140,22 @@ describe("guard()", () => {
     await called;
     expect(tool.written).toHaveLength(1);
     expect(calls(t.journal.kinds())).toEqual(["call.intent", "call.result"]);
+  });
+
+  test("a command that can only read waits for its sync where it spends a use of a grant", async () => {
+    vi.spyOn(Grants.prototype, "spend").mockReturnValueOnce(true);
+    const exec = { ...fakeExec(), sandbox: { available: true, kind: "bubblewrap" } } as const;
+    const { t, tool, call } = await guardedBench({}, { exec });
+    Object.assign(t.permit, { sandbox: () => closed });
+    tool.script.effects = [make];
+    const disk = Promise.withResolvers<void>();
+    t.journal.gate = disk.promise;
+    const called = call();
+    await settle();
+    expect(tool.written).toEqual([]);
+    disk.resolve();
+    await called;
+    expect(tool.written).toHaveLength(1);
   });
 
   test("a model call waits for a disk that refuses, limit or none", async () => {

@@ -192,9 +192,13 @@ async function journalIntent(passage: Passage, reservation: Reservation | undefi
   }
 }
 
-/** Whether all that it does is to run programs that can change nothing but the temporary folder of the process. */
-function isConfinedToReading({ sandbox, effects }: Scope): boolean {
-  const isClosed = sandbox != null && sandbox.write.length === 0 && sandbox.network === "off";
+/**
+ * Whether all that it does is to run programs that can change nothing but the temporary folder of the process, and nobody's word was
+ * spent on it.
+ */
+function isConfinedToReading({ sandbox, effects, isGranted }: Scope): boolean {
+  const isClosed =
+    isGranted !== true && sandbox != null && sandbox.write.length === 0 && sandbox.network === "off";
   return isClosed && effects.every(({ kind }) => kind === "exec" || kind === "read");
 }
 

@@ -28,7 +28,7 @@ export type Gatekeeping = Accounting &
     readonly ports: Pick<KernelPorts, "exec" | "nonce" | "realPath" | "redactor" | "scratchpads">;
     readonly consent: Consent;
     readonly grants: {
-      spend(self: Process, allows: Allows): void;
+      spend(self: Process, allows: Allows): boolean;
       attend(self: Process, allows: Allows, end: () => void): () => void;
     };
     readonly journalWatch: Pick<JournalHold<Process>, "held" | "begin" | "append">;

@@ -36,9 +36,9 @@ export async function permit(passage: Passage): Promise<Given> {
   if (decision.behavior === "ask") return afterAsking(passage, decision);
   noteSuccess(core, self, scope.tool);
   beginSkills(self, scope.effects, false);
-  core.grants.spend(self, allowing(passage));
+  const isGranted = core.grants.spend(self, allowing(passage));
   core.consent.passed(passage);
-  return { sandbox: confined.sandbox, ...quietOf(decision) };
+  return { sandbox: confined.sandbox, ...quietOf(decision), ...(isGranted ? { isGranted } : {}) };
 }
 
 /** Why a command may not write to the scratchpad of its session now: it is full, and the command removes nothing. */
@@ -64,7 +64,7 @@ async function readyPolicy({ core, self, scope }: Passage): Promise<Permit> {
 }
 
 /** What the OS processes of a permitted call are given. */
-type Given = Pick<Scope, "env"> & { readonly sandbox: SandboxProfile | null };
+type Given = Pick<Scope, "env" | "isGranted"> & { readonly sandbox: SandboxProfile | null };
 
 function quietOf({ env }: { readonly env?: Readonly<Record<string, string>> }): Pick<Scope, "env"> {
   return env === undefined ? {} : { env };
@@ -82,7 +82,7 @@ async function afterAsking(passage: Passage, decision: AskDecision): Promise<Giv
   beginSkills(self, scope.effects, asked !== null);
   core.consent.passed(passage);
   // decided by the current rights: the user may have taken minutes to answer
-  return { sandbox: sandboxGiven(passage), ...quietOf(decision) };
+  return { sandbox: sandboxGiven(passage), ...quietOf(decision), isGranted: true };
 }
 
 /**

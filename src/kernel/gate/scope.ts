@@ -11,6 +11,8 @@ export interface Scope {
   readonly tool: string;
   /** The permitted effects, with `real` filled in. */
   readonly effects: readonly Effect[];
+  /** The user's answer allowed it, or one use of a counted grant: that is on disk before the call acts. */
+  readonly isGranted?: true;
   /** The call was permitted to read a secret. */
   readonly isSecret?: true;
   /** The labels that the call may bring into the process. Absent: it reads nothing that has labels. */
