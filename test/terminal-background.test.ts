@@ -22,11 +22,11 @@ it("lets the session go on while the question of its agent stays open, which sti
   await using window = new TerminalWindow(world, []);
   await window.shows("% context");
   window.type("lead on\r");
-  await window.shows("[y]es / [n]o");
+  await window.shows("1 [y]es");
   await window.until(({ rows }) => !rows.join("\n").includes("until you pause"));
   window.type("\x02");
   await window.shows("Meanwhile more.");
-  await window.shows("[y]es / [n]o");
+  await window.shows("1 [y]es");
   window.type("1");
   await window.until(() => existsSync(join(world.work, "dug")) || window.exitCode !== undefined);
   expect(existsSync(join(world.work, "dug"))).toBe(true);

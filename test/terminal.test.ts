@@ -68,7 +68,7 @@ describe("crux at a terminal", () => {
     await window.shows(READY);
     window.type("\x1b[O");
     window.type("make it\r");
-    await window.shows("[y]es / [n]o");
+    await window.shows("1 [y]es");
     await window.shows("3 no (Enter)");
     expect(window.bytes).toContain("\x1b]9;Crux: a question waits for you\x07");
     window.type("yes, a draft");
@@ -90,7 +90,7 @@ describe("crux at a terminal", () => {
     await using window = new TerminalWindow(world, []);
     await window.shows(READY);
     window.type("make it\r");
-    await window.shows("[y]es / [n]o");
+    await window.shows("1 [y]es");
     await window.until(takesKeys, "the question takes keys");
     window.type("n");
     await window.shows("As you say.");
@@ -386,7 +386,7 @@ describe("crux at a terminal", () => {
     await using window = new TerminalWindow(world, [], { env: { TERM: "dumb" } });
     await window.shows("› ");
     window.type("make it\r");
-    await window.shows("[y]es / [n]o");
+    await window.shows("1 [y]es");
     window.type("y\r");
     await window.shows("Done");
     await window.shows("completed");

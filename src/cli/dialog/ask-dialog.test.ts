@@ -88,6 +88,17 @@ test("a plan may be carried out in another mode that is offered", async () => {
   expect(made.replies).toEqual([{ answer: "yes", words: "accept_edits" }]);
 });
 
+test("what has no number stands behind what has one", async () => {
+  const { output, dialog } = aDialog([], true);
+  const detail = Array.from({ length: 50 }, (_, n) => `+ ${n}`).join("\n");
+  const { arguments: _, ...fixed } = EVENT;
+  dialog.ask({ ...fixed, options: ["yes", "no"], modes: ["auto"], detail });
+  const keys = "1 [y]es · 3 [n]o (Enter) · 4 no, [t]ell why · yes, a[u]to mode · [v]iew all ";
+  await output.shows(keys);
+  expect(output.text.split("\n").at(-1)).toBe(`[agent/2] allow bash: git log | sh? ${keys}`);
+  await dialog[Symbol.asyncDispose]();
+});
+
 describe("the dialog", () => {
   test("shows who asks, each command of a pipe with its own decision, why, the sandbox and the warnings", async () => {
     const made = await drawn();
@@ -106,11 +117,12 @@ describe("the dialog", () => {
     expect(made.replies).toEqual([]);
   });
 
-  test("gives the five answers by number where they are listed, and says which one Enter gives", async () => {
+  test("gives the five answers by number, too, where they have one, and says which one Enter gives", async () => {
     const { input, output, replies, dialog } = aDialog([], true);
     dialog.ask(EVENT);
-    await output.shows("? [y]es");
-    expect(output.text).toContain("\n  1 yes · 2 always · 3 no (Enter) · 4 no, and why · 5 edit\n[agent/2]");
+    await output.shows("? 1 [y]es");
+    const keys = "1 [y]es · 2 [a]lways · 3 [n]o (Enter) · 4 no, [t]ell why · 5 [e]dit ";
+    expect(output.text.split("\n").at(-1)).toBe(`[agent/2] allow bash: git log | sh? ${keys}`);
     input.type("7");
     input.type("1");
     await output.shows("yes\n");

@@ -35,7 +35,7 @@ interface Surroundings {
   readonly edit?: (text: string, ask: EditLine) => Promise<Readonly<Record<string, unknown>> | undefined>;
   /** In the language of the user; read anew for each question. */
   readonly words?: Phrases["ask"];
-  /** The answers are listed with their numbers, and with the one that Enter gives. */
+  /** The answers have numbers, too, and the one that Enter gives is named. */
   readonly isNumbered?: boolean;
   /** Called once all of a long text is written, of which a part was shown before. */
   readonly onWhole?: (() => void) | undefined;
@@ -142,11 +142,9 @@ export class AskDialog implements AsyncDisposable {
     const words = this.#words;
     const most = isWhole ? Number.POSITIVE_INFINITY : excerptLines(this.#around.rows);
     const { lines, isCut } = askBlock(asked, most, words);
-    const options = asked.options.map((option) => words.options[option]);
-    const keys = [...options, ...moreKeys(asked, isCut, words)].join(" / ");
-    const numbers = this.#around.isNumbered === true ? numberLine(asked, words) : [];
-    const { columns = Number.POSITIVE_INFINITY } = this.#around;
-    const all = [...lines, ...numbers, `${askedLine(asked, words)} ${keys}`];
+    const { isNumbered = false, columns = Number.POSITIVE_INFINITY } = this.#around;
+    const keys = (isNumbered ? numberedKeys : plainKeys)(asked, isCut, words);
+    const all = [...lines, `${askedLine(asked, words)} ${keys}`];
     await this.#around.write(`${all.map((line) => brokenAtBlanks(line, columns)).join("\n")} `);
     return isCut;
   }
@@ -255,15 +253,24 @@ const MODE_KEYS: Readonly<Partial<Record<PermissionMode, string>>> = {
 /** The five answers, by the digit that gives each. */
 const ANSWERS = ["y", "a", "n", "t", "e"] as const;
 
-/** None for an amount, whose digits are its own. */
-function numberLine(question: AskEvent, words: Phrases["ask"]): readonly string[] {
-  if (question.amount !== undefined || question.questions !== undefined) return [];
-  const shown = ANSWERS.flatMap((key, at) =>
+/** All that can be pressed. */
+function plainKeys(question: AskEvent, isCut: boolean, words: Phrases["ask"]): string {
+  const options = question.options.map((option) => words.options[option]);
+  return [...options, ...moreKeys(question, isCut, words)].join(" / ");
+}
+
+/** The same, the five answers by their digits; none for an amount, whose digits are its own. */
+function numberedKeys(question: AskEvent, isCut: boolean, words: Phrases["ask"]): string {
+  if (question.amount !== undefined) return plainKeys(question, isCut, words);
+  const { yes, always, no } = words.options;
+  const named = { y: yes, a: always, n: words.byEnter(no), t: words.tell, e: words.edit };
+  const digits = ANSWERS.flatMap((key, at) =>
     moreOf(key, question, false) !== undefined || answerOf(key, question.options) !== undefined
-      ? [`${at + 1} ${words.numbered[key]}`]
+      ? [`${at + 1} ${named[key]}`]
       : [],
   );
-  return [`  ${shown.join(" · ")}`];
+  const others = moreKeys(question, isCut, words).filter((key) => key !== words.tell && key !== words.edit);
+  return [...digits, ...others].join(" · ");
 }
 
 /** A digit as the letter of its answer. */

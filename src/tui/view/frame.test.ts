@@ -144,6 +144,7 @@ test("a dialog is never taller than the screen, and scrolls inside", () => {
   expect(shown(5)).toContain("row 4994");
   expect(shown(5)).not.toContain("row 4999");
   expect([shown(5).length, shown(5).at(-2)]).toEqual([10, "── 5 rows below · PgDn End ─"]);
+  expect(shown(1)).toContain("── 1 row below · PgDn End ─");
   // all of it, from its beginning on
   const top = liveFrame(aScene({}, { dialog: { lines: rows, back: 200_000, isSettled: true } }));
   expect(top.lines.map(textOf).slice(0, 2)).toEqual(["─".repeat(39), "row 0"]);

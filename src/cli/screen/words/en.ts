@@ -84,8 +84,8 @@ export const en = {
     answers: "answers",
     thinks: "thinks",
     moreWait: (count: number) => `${count} more wait`,
-    rowsAbove: (count: number) => `${count} rows above · PgUp Home`,
-    rowsBelow: (count: number) => `${count} rows below · PgDn End`,
+    rowsAbove: (count: number) => `${counted(count, "row")} above · PgUp Home`,
+    rowsBelow: (count: number) => `${counted(count, "row")} below · PgDn End`,
     questionWaits: "a question waits: esc",
     reading: "reading …",
     more: (count: number) => `+${count} more`,
@@ -339,8 +339,7 @@ export const en = {
     edit: "[e]dit",
     viewAll: "[v]iew all",
     editShows: "e shows all of it, to be edited or left",
-    /** The five answers by their digits. */
-    numbered: { y: "yes", a: "always", n: "no (Enter)", t: "no, and why", e: "edit" },
+    byEnter: (answer: string) => `${answer} (Enter)`,
     /** What stands behind the question once a key was pressed. */
     taken: { yes: "yes", no: "no", always: "always", tell: "tell", edit: "edit", view: "view" },
     planModes: {

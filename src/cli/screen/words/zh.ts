@@ -336,7 +336,7 @@ export const zh: Phrases = {
     edit: "[e] 编辑",
     viewAll: "[v] 查看全部",
     editShows: "按 e 查看全部，可修改或不改",
-    numbered: { y: "是", a: "始终允许", n: "否（Enter）", t: "否，并说明原因", e: "编辑" },
+    byEnter: (answer) => `${answer}（Enter）`,
     taken: { yes: "是", no: "否", always: "始终允许", tell: "说明原因", edit: "编辑", view: "查看" },
     planModes: {
       default: "同意，默认模式 [d]",
