@@ -40,6 +40,9 @@ export const LIMITS = {
   /** Messages of a page of a conversation, and characters shown of each. */
   historyMessages: 200,
   historyTextChars: 64 * 1024,
+  /** Characters of the input of a call, which is left out beyond, and of its result; of all calls of a page, the newest first. */
+  historyCallChars: 8 * 1024,
+  historyMadeChars: 2 * 1024 * 1024,
   /** Bytes of a native's output that a reader of its last lines gets. */
   logTailBytes: 1024 * 1024,
   /** Files whose labels are known, by path; beyond, the least recently used are forgotten. */

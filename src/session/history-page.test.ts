@@ -47,6 +47,42 @@ test("pageOf() of a fork goes on in its origin, and has the intent once", async 
   expect(next).toBeUndefined();
 });
 
+test("pageOf() has what came of each call where that is asked for, and of a full page the newest", async () => {
+  const use = (id: string, input: unknown) => ({ type: "tool_use", id, name: "bash", input });
+  const reply = (...blocks: unknown[]): Draft => ["ctx.record", { role: "assistant", content: "", blocks }];
+  const result = (id: string, content: string, more = {}): Draft => [
+    "ctx.record",
+    { role: "tool", content, tool_call_id: id, ...more },
+  ];
+  const long = "y".repeat(10_000);
+  const drafts = [
+    ...Array.from({ length: 200 }, (_, n) => [
+      reply(use(`old-${n}`, {}), use(`too-${n}`, {})),
+      result(`old-${n}`, long),
+      result(`too-${n}`, long, { is_error: true }),
+    ]).flat(),
+    reply(use("a", { command: "ls" }), use("b", { command: long }), use("c", {})),
+    result("b", "failed", { is_error: true }),
+    result("a", "one"),
+  ];
+  const journal = journalOf(new Map([[ORIGIN, drafts]]));
+  const row = { proc: ORIGIN, lastSeq: drafts.length };
+  const { items } = await pageOf(journal, row, { limit: 200, made: true });
+  expect(items.at(-1)?.made).toEqual([
+    { id: "a", tool: "bash", input: { command: "ls" }, result: "one" },
+    { id: "b", tool: "bash", result: "failed", isError: true },
+    { id: "c", tool: "bash", input: {} },
+  ]);
+  const shown = items.flatMap(({ made = [] }) => made);
+  expect(shown.at(-4)?.result).toBe(`${"y".repeat(8_192)}…`);
+  expect(items[0]?.made).toEqual([
+    { id: "old-1", tool: "bash" },
+    { id: "too-1", tool: "bash", isError: true },
+  ]);
+  const plain = await pageOf(journal, row, { limit: 1 });
+  expect(plain.items[0]).not.toHaveProperty("made");
+});
+
 test("pageOf() with words has only the messages with them, and goes on where it stopped", async () => {
   const drafts = Array.from({ length: 20_000 }, (_, n) =>
     said("user", n % 9_000 === 5 ? `The Needle ${n}` : `m${n}`),

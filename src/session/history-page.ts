@@ -9,7 +9,7 @@ import type { Block } from "../abi/llm.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import { callLines } from "../kernel/log/words.ts";
 import type { Journal, JournalRecord, ProcessRow } from "../kernel/ports/journal.ts";
-import type { HistoryItem, HistoryPage, HistoryWish } from "../kernel/ports/sessions.ts";
+import type { HistoryItem, HistoryPage, HistoryWish, MadeCall } from "../kernel/ports/sessions.ts";
 
 /** The number of records per read, and the most reads per page, as a history may have many records without messages. */
 const WINDOW = 128;
@@ -24,19 +24,20 @@ interface Cursor {
 export async function pageOf(
   journal: Pick<Journal, "read">,
   row: Pick<ProcessRow, "proc" | "lastSeq">,
-  { before, limit, text = "" }: HistoryWish,
+  { before, limit, text = "", made = false }: HistoryWish,
 ): Promise<HistoryPage> {
   const words = text.toLowerCase();
   const wanted = Math.min(limit, LIMITS.historyMessages);
   let at: Cursor | null = before === undefined ? { proc: row.proc, seq: row.lastSeq + 1 } : cursorOf(before);
   const items: HistoryItem[] = [];
+  const calls = made ? new MadeCalls() : undefined;
   for (let windows = 0; at !== null && windows < MAX_WINDOWS; windows++) {
     const { proc, seq }: Cursor = at;
     const from = Math.max(1, seq - WINDOW);
     const records = await readAll(journal, { proc, from, count: seq - from });
     at = from > 1 ? { proc, seq: from } : originOf(records[0]);
     for (const record of records.toReversed()) {
-      const item = itemOf(record);
+      const item = calls === undefined ? itemOf(record) : calls.in(record, itemOf(record));
       if (item === null || !item.text.toLowerCase().includes(words)) continue;
       items.unshift(item);
       if (items.length >= wanted) return { items, next: `${proc}:${record.seq}` };
@@ -66,6 +67,36 @@ function originOf(first: JournalRecord | undefined): Cursor | null {
   return { proc: from, seq: at + 1 };
 }
 
+/** What came of the calls, from the newest record to the oldest: a result comes before its call. */
+class MadeCalls {
+  readonly #results = new Map<string, Pick<MadeCall, "result" | "isError">>();
+  #leftChars: number = LIMITS.historyMadeChars;
+
+  in({ kind, body }: JournalRecord, item: HistoryItem | null): HistoryItem | null {
+    const { role, content = "", blocks = [], tool_call_id: id, is_error } = (body ?? {}) as Said;
+    if (kind === "ctx.record" && role === "tool" && id !== undefined)
+      this.#results.set(id, {
+        result: cut(content, LIMITS.historyCallChars),
+        ...(is_error === true ? { isError: true } : {}),
+      });
+    if (item === null || item.calls.length === 0) return item;
+    return {
+      ...item,
+      made: blocks.flatMap((block) => (block.type === "tool_use" ? [this.#made(block)] : [])),
+    };
+  }
+
+  #made({ id, name: tool, input }: Extract<Block, { type: "tool_use" }>): MadeCall {
+    const { length } = JSON.stringify(input) ?? "";
+    const isShort = length <= LIMITS.historyCallChars;
+    const { result = "", ...end } = this.#results.get(id) ?? {};
+    const hasEnded = this.#results.delete(id);
+    this.#leftChars -= (isShort ? length : 0) + result.length;
+    if (this.#leftChars < 0) return { id, tool, ...end };
+    return { id, tool, ...(isShort ? { input } : {}), ...(hasEnded ? { result } : {}), ...end };
+  }
+}
+
 interface Said {
   readonly role?: string;
   readonly content?: string;
@@ -73,6 +104,8 @@ interface Said {
   readonly cid?: number;
   readonly replaces?: number;
   readonly intent?: string;
+  readonly tool_call_id?: string;
+  readonly is_error?: boolean;
 }
 
 /** null: not a message of the conversation. */
@@ -93,10 +126,8 @@ function itemOf({ kind, body, at, seq, proc }: JournalRecord): HistoryItem | nul
   };
 }
 
-function cut(text: string): string {
-  return text.length <= LIMITS.historyTextChars
-    ? text
-    : `${text.slice(0, LIMITS.historyTextChars).toWellFormed()}…`;
+function cut(text: string, most: number = LIMITS.historyTextChars): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
 function cursorOf(text: string): Cursor {

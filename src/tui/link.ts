@@ -123,7 +123,7 @@ export class Link {
   async #history(pid: number): Promise<readonly WireHistoryItem[]> {
     const daemon = await this.#host.daemon.ensure(this.#left.signal);
     try {
-      return (await daemon.request("session.history", { pid, limit: PAGE })).messages;
+      return (await daemon.request("session.history", { pid, limit: PAGE, made: true })).messages;
     } finally {
       daemon.close();
     }

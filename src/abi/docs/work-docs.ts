@@ -134,9 +134,30 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
   },
   "session.history": {
     errors: { ...ON_RECORD, INVALID: "`before` is not the `next` of a page." },
-    params: { pid: 3, limit: 20 },
+    params: { pid: 3, limit: 20, made: true },
     result: {
-      messages: [{ role: "user", text: "fix the failing test", calls: [], at: AT, seq: 4, uuid: UUID }],
+      messages: [
+        { role: "user", text: "fix the failing test", calls: [], at: AT, seq: 4, uuid: UUID },
+        {
+          ...{
+            role: "assistant",
+            text: "",
+            calls: ['bash {"command":"npm test"}'],
+            at: AT,
+            seq: 6,
+            uuid: UUID,
+          },
+          made: [
+            {
+              id: "toolu_1",
+              tool: "bash",
+              input: { command: "npm test" },
+              result: "1 failed",
+              is_error: true,
+            },
+          ],
+        },
+      ],
     },
   },
   "session.describe": {

@@ -27,10 +27,26 @@ const sessionView = z.strictObject({
 });
 export type WireSession = z.infer<typeof sessionView>;
 
+const madeCall = z.strictObject({
+  id: z.string(),
+  tool: z.string(),
+  input: z.unknown().optional().describe("Absent where it is long, or the page is full."),
+  result: z
+    .string()
+    .optional()
+    .describe("Its text, cut at 8 KiB; absent: there is none on record, or the page is full."),
+  is_error: z.boolean().optional(),
+});
+export type WireMadeCall = z.infer<typeof madeCall>;
+
 const historyItem = z.strictObject({
   role: z.enum(["user", "assistant"]),
   text: z.string().describe("The text, cut at 64 KiB."),
   calls: z.array(z.string()),
+  made: z
+    .array(madeCall)
+    .optional()
+    .describe("The same calls with what came of them, where that was asked for; a page has 2 MiB of them."),
   at: z.string(),
   seq: z.int(),
   uuid: z.string().optional().describe("The process that it was said to: in a fork also its origin."),
@@ -172,6 +188,7 @@ export const SESSION_METHODS = {
         .describe(
           "Only messages with these words, whatever their case; a page may then be empty and have a `next`.",
         ),
+      made: z.boolean().optional().describe("With the input and the result of each call."),
     }),
     result: z
       .strictObject({ messages: z.array(historyItem), next: z.string().optional() })

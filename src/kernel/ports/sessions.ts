@@ -36,6 +36,17 @@ export interface SessionGround {
   readonly servers: readonly string[];
 }
 
+/** A call of a reply, and what came of it. */
+export interface MadeCall {
+  readonly id: string;
+  readonly tool: string;
+  /** Absent where it is long, or the page has no room. */
+  readonly input?: unknown;
+  /** Cut at 8 KiB; absent: there is none on record, or the page has no room. */
+  readonly result?: string;
+  readonly isError?: boolean;
+}
+
 /** A message of a conversation, for showing. */
 export interface HistoryItem {
   readonly role: "user" | "assistant";
@@ -43,6 +54,8 @@ export interface HistoryItem {
   readonly text: string;
   /** The calls of a reply, each on one line. */
   readonly calls: readonly string[];
+  /** The same ones, where they were asked for: in full as far as the page has room for that. */
+  readonly made?: readonly MadeCall[];
   /** Wall clock, ms. */
   readonly at: number;
   /** Its record: of which process, and the sequence number there. */
@@ -55,6 +68,8 @@ export interface HistoryWish {
   readonly limit: number;
   /** Only messages with these words, whatever their case. */
   readonly text?: string;
+  /** With what came of each call. */
+  readonly made?: boolean;
 }
 
 export interface HistoryPage {

@@ -104,8 +104,8 @@ test("20,000 messages open with one page, without one twice, and what the termin
   const screen = new Screen(OWN);
   const lines = await screen.settled();
   expect(screen.asked).toEqual([
-    { pid: 1, limit: 100 },
-    { pid: 1, limit: 100, before: "19900" },
+    { pid: 1, limit: 100, made: true },
+    { pid: 1, limit: 100, made: true, before: "19900" },
   ]);
   const text = lines.join("\n");
   expect(text).toContain("out of bash");
@@ -152,8 +152,8 @@ test("refresh() shows what was said since at the end, with one page, and what is
   screen.view.refresh();
   expect((await screen.settled()).join("\n")).toContain("message 399");
   expect(screen.asked).toEqual([
-    { pid: 1, limit: 100 },
-    { pid: 1, limit: 100, before: "300" },
+    { pid: 1, limit: 100, made: true },
+    { pid: 1, limit: 100, made: true, before: "300" },
   ]);
   screen.press("g");
   expect((await screen.settled())[1]).toBe("› message 0");

@@ -278,6 +278,7 @@ export class TranscriptView implements FullView {
     return client.request("session.history", {
       pid,
       limit: PAGE_MESSAGES,
+      made: true,
       ...(before === undefined ? {} : { before }),
     });
   }

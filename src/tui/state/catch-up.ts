@@ -1,15 +1,14 @@
 /** What was said before this client came, or while it was cut off, from the pages of the history. */
 import { INTERRUPTED_NOTE } from "../../abi/events.ts";
-import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import type { WireHistoryItem, WireMadeCall } from "../../abi/methods/session.ts";
 import { isHouseNote } from "../../cli/screen/chat-lines.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
-import { aboutInput } from "../../lib/text/about-input.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
-import { type Model, type TranscriptEntry, withEntries } from "./model.ts";
+import { type CallEntry, type Model, type TranscriptEntry, withEntries } from "./model.ts";
 import { sealed } from "./reduce.ts";
 
 export function entriesOf(
-  { role, text, calls }: WireHistoryItem,
+  { role, text, calls, made }: WireHistoryItem,
   { entry: { interrupted } }: Phrases,
 ): readonly TranscriptEntry[] {
   if (text === INTERRUPTED_NOTE)
@@ -18,14 +17,20 @@ export function entriesOf(
   const line = role === "user" ? findShellNote(text) : undefined;
   if (line !== undefined) return [{ kind: "shell", id: "", ...line, isFinal: true }];
   if (role === "user") return [{ kind: "user", text, from: "" }];
-  const made = calls.map((line): TranscriptEntry => ({ kind: "past_call", line: inWords(line) }));
-  return text.trim() === "" ? made : [{ kind: "text", text, isFinal: true }, ...made];
+  const done = calls.map((line, n) => callOf(line, made?.[n]));
+  return text.trim() === "" ? done : [{ kind: "text", text, isFinal: true }, ...done];
 }
 
 /** A call stands in the history as its tool and its arguments, which may be cut. */
-function inWords(call: string): string {
-  const [, tool = call, json = ""] = /^(\S+) (.*)$/s.exec(call) ?? [];
-  return `${tool} ${aboutInput(parsed(json))}`.trimEnd();
+function callOf(line: string, made: WireMadeCall | undefined): CallEntry {
+  const [, tool = line, json = ""] = /^(\S+) (.*)$/s.exec(line) ?? [];
+  const { id = "", input = parsed(json), result, is_error } = made ?? {};
+  return {
+    ...{ kind: "call", id, tool, input },
+    ...(result === undefined ? {} : { result }),
+    ...(is_error === true ? { isError: true } : {}),
+    isFinal: true,
+  };
 }
 
 function parsed(json: string): unknown {
@@ -46,11 +51,9 @@ export function caughtUp(model: Model, items: readonly WireHistoryItem[], words:
     const key = keyOf(entry);
     if (key !== undefined) shown.set(key, (shown.get(key) ?? 0) + 1);
   }
-  const callsShown = new Set(model.entries.flatMap((entry) => (entry.kind === "call" ? [entry.tool] : [])));
   const missing = items
     .flatMap((item) => entriesOf(item, words))
     .filter((entry) => {
-      if (entry.kind === "past_call" && callsShown.has(entry.line.split(" ", 1)[0] ?? "")) return false;
       const key = keyOf(entry);
       const count = key === undefined ? 0 : (shown.get(key) ?? 0);
       if (key !== undefined && count > 0) shown.set(key, count - 1);
@@ -103,6 +106,6 @@ function keyOf(entry: TranscriptEntry): string | undefined {
   if (entry.kind === "user") return `user ${entry.text.trim()}`;
   if (entry.kind === "shell") return `shell ${entry.command} ${entry.output.trim()}`;
   if (entry.kind === "text" && entry.isCut !== true) return `text ${entry.text.trim()}`;
-  if (entry.kind === "past_call") return `call ${entry.line}`;
+  if (entry.kind === "call") return `call ${entry.id}`;
   return entry.kind === "notice" && entry.isInterrupt === true ? "interrupted" : undefined;
 }

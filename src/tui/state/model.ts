@@ -11,8 +11,6 @@ export type TranscriptEntry =
   | CallEntry
   | ShellEntry
   | AsideEntry
-  /** A call of an earlier time, of which only a line is known. */
-  | { readonly kind: "past_call"; readonly line: string }
   | NoticeEntry
   /** What a command of the client printed, with its colours. */
   | { readonly kind: "output"; readonly title: string; readonly text: string };

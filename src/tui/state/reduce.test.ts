@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { en } from "../../cli/screen/words/en.ts";
+import { aboutInput } from "../../lib/text/about-input.ts";
 import { shellNote } from "../../lib/text/shell-line.ts";
 import { caughtUp, entriesOf, lostModel, openedModel } from "./catch-up.ts";
 import { EMPTY, isFinal, MAX_ENTRIES, type Model, type TranscriptEntry } from "./model.ts";
@@ -297,9 +298,29 @@ test("entriesOf() names a call of the past by its tool and what it is about, als
     'write {"file_path":"a.md","cont…',
   ];
   const item = { role: "assistant", text: "", calls, at: "", seq: 0, uuid: "" } as const;
-  expect(entriesOf(item, AT.words)).toEqual(
-    ["bash npm test", "ls", "x in", "write a.md"].map((line) => ({ kind: "past_call", line })),
+  const shown = entriesOf(item, AT.words).map((entry) =>
+    entry.kind === "call" ? `${entry.tool} ${aboutInput(entry.input)}`.trimEnd() : "",
   );
+  expect(shown).toEqual(["bash npm test", "ls", "x in", "write a.md"]);
+});
+
+test("a call of the past has its result, and one that is shown already is not shown again", () => {
+  const made = [
+    { id: "t", tool: "bash", input: { command: "ls -a" }, result: "a.md" },
+    { id: "t2", tool: "bash", input: { command: "rm b" }, result: "no such file", is_error: true },
+    { id: "t3", tool: "write" },
+  ];
+  const calls = ['bash {"command":"ls -a"}', 'bash {"command":"rm b"}', 'write {"file_path":"a.md","cont…'];
+  const item = { role: "assistant", text: "", calls, made, at: "", seq: 0, uuid: "" } as const;
+  const call = { kind: "call", isFinal: true } as const;
+  const [first, ...others] = [
+    { ...call, id: "t", tool: "bash", input: { command: "ls -a" }, result: "a.md" },
+    { ...call, id: "t2", tool: "bash", input: { command: "rm b" }, result: "no such file", isError: true },
+    { ...call, id: "t3", tool: "write", input: '{"file_path":"a.md","cont…' },
+  ];
+  expect(entriesOf(item, AT.words)).toEqual([first, ...others]);
+  const live = { ...EMPTY, entries: [{ ...call, id: "t", tool: "bash", input: {}, result: "a.md" }] };
+  expect(caughtUp(live, [item], AT.words).entries).toEqual([...live.entries, ...others]);
 });
 
 test("a reply whose calls were open when the daemon went is shown once, although it comes again", () => {

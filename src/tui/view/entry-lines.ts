@@ -62,16 +62,6 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
       return shellLines(entry, look);
     case "aside":
       return asideLines(entry, look);
-    case "past_call":
-      return [
-        cutLine(
-          [
-            { text: "● ", style: theme.dim },
-            { text: safeLine(entry.line), style: theme.dim },
-          ],
-          width,
-        ),
-      ];
     case "notice": {
       const { mark, role } = NOTICE[entry.level];
       return hung(`${mark} `, entry.text, look, theme[role]);
@@ -193,7 +183,7 @@ function asideLines({ question, text, problem, isFinal }: AsideEntry, look: Entr
 /** What went wrong has rows of its own where it would be cut. */
 function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const { theme, width, words } = look;
-  const { tool, note, isFinal, isError } = entry;
+  const { tool, note, result, isError } = entry;
   const known: CallNote = (note && withReason(note, words.entry)) ?? {
     tool,
     about: aboutInput(entry.input),
@@ -204,8 +194,9 @@ function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const isCut = error !== undefined && error !== "" && widthOf(callLine(known, ANY_WIDTH, how)) > width;
   const [, ...rest] = [...callLine(isCut ? call : known, width, how)];
   const mark = error === undefined ? "●" : "✗";
-  // told of its end before the results of all calls of its reply are there; it may go on in the background
-  const isOver = (isFinal || note !== undefined) && note?.facts?.job === undefined;
+  // told of its end before the results of all calls of its reply are there; it may go on in the background, and of one that was
+  // cut off it is not known how far it came
+  const isOver = (result !== undefined || note !== undefined) && note?.facts?.job === undefined;
   const role: Paint = !isOver ? "dim" : error !== undefined ? "error" : "success";
   const head: Line = [
     { text: isOver ? mark : "○", style: theme[role] },

@@ -212,13 +212,22 @@ test("entryLines() folds a long message of the user, which the transcript has wh
   expect(texts(true)).toHaveLength(2_001);
 });
 
+test("entryLines() shows how a call of the past ended, and marks one of which that is not known", () => {
+  const call = { kind: "call", id: "t", tool: "bash", input: { command: "ls" }, isFinal: true } as const;
+  const texts = (more: object, isUnfolded = false) =>
+    entryLines({ ...call, ...more }, { ...look, isUnfolded }).map(textOf);
+  expect(texts({ result: "a.md" })).toEqual(["● bash ls"]);
+  expect(texts({ result: "a.md" }, true)).toEqual(["● bash ls", "  │ command: ls", "  │ a.md"]);
+  expect(texts({ result: "gone", isError: true })).toEqual(["✗ bash ls → gone"]);
+  expect(texts({})).toEqual(["○ bash ls"]);
+});
+
 test("entryLines() lets nothing of a model, a tool or a file name steer the terminal", () => {
   const evil = "x\x1b]0;t\x07\x1b[2J\u202ey";
   const entries = [
     { kind: "user", text: evil, from: evil },
     { kind: "thinking", text: evil, isFinal: true },
     { kind: "call", id: "", tool: evil, input: { path: evil }, result: evil, isFinal: true },
-    { kind: "past_call", line: evil },
     { kind: "notice", text: evil, level: "info" },
     { kind: "output", title: "t", text: evil },
   ] as const;

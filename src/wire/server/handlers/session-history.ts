@@ -1,6 +1,6 @@
 import { asPid } from "../../../abi/ids.ts";
-import type { WireHistoryItem, WireSession } from "../../../abi/methods/session.ts";
-import type { HistoryItem, SessionView } from "../../../kernel/ports/sessions.ts";
+import type { WireHistoryItem, WireMadeCall, WireSession } from "../../../abi/methods/session.ts";
+import type { HistoryItem, MadeCall, SessionView } from "../../../kernel/ports/sessions.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 
@@ -15,8 +15,12 @@ export const sessionList: Handler<"session.list"> = async ({ cwd, all = false },
 };
 
 export const sessionHistory: Handler<"session.history"> = async (params, { kernel }) => {
-  const { pid, before, limit = DEFAULT_MESSAGES, text } = params;
-  const place = { ...(before === undefined ? {} : { before }), ...(text === undefined ? {} : { text }) };
+  const { pid, before, limit = DEFAULT_MESSAGES, text, made = false } = params;
+  const place = {
+    ...(before === undefined ? {} : { before }),
+    ...(text === undefined ? {} : { text }),
+    made,
+  };
   const { items, next } = await kernel.sessions.history(asPid(pid), { ...place, limit });
   return { payload: { messages: items.map(toWireItem), ...(next === undefined ? {} : { next }) } };
 };
@@ -44,6 +48,14 @@ export function toWireSession(session: SessionView): WireSession {
   };
 }
 
-function toWireItem({ role, text, calls, at, seq, proc }: HistoryItem): WireHistoryItem {
-  return { role, text, calls: [...calls], at: new Date(at).toISOString(), seq, uuid: proc };
+function toWireItem({ role, text, calls, made, at, seq, proc }: HistoryItem): WireHistoryItem {
+  return {
+    ...{ role, text, calls: [...calls] },
+    ...(made === undefined ? {} : { made: made.map(toWireCall) }),
+    ...{ at: new Date(at).toISOString(), seq, uuid: proc },
+  };
+}
+
+function toWireCall({ isError, ...call }: MadeCall): WireMadeCall {
+  return { ...call, ...(isError === true ? { is_error: true } : {}) };
 }
