@@ -357,7 +357,7 @@ export class Actions {
     if (editor === undefined) return app.say(app.words.act.noEditor, "error");
     const text = sentText(app.editing.buffer);
     await app.yielded(() => {
-      app.editing = replaced(app.editing, editText(editor, text).replace(/\n$/, ""));
+      app.editing = replaced(app.editing, editText(editor, text, "message.md").replace(/\n$/, ""));
     });
   }
 }

@@ -16,11 +16,11 @@ export function editorOf(env: Environment): string | undefined {
   return found?.trim();
 }
 
-/** Runs the editor on the terminal and waits; meanwhile the editor receives the keys. */
-export function editText(editor: string, text: string): string {
+/** Runs the editor on the terminal and waits; meanwhile the editor receives the keys. `name`: of the file, whose ending says what it is. */
+export function editText(editor: string, text: string, name: string): string {
   const dir = makeScratchFolder("crux-edit-");
   try {
-    const file = join(dir, "arguments.json");
+    const file = join(dir, name);
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
     // through a shell, like git: the variable may hold options, and it is set by the user
     const { status, error } = spawnSync("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], {

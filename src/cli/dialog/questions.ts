@@ -105,7 +105,7 @@ async function inEditor(
 ): Promise<string | undefined> {
   stdin.setRawMode?.(false);
   try {
-    return editText(editor, shownArguments(text));
+    return editText(editor, shownArguments(text), "arguments.json");
   } catch (error) {
     await console.errorLine(`! ${safeLine(messageOf(error))}`);
     return undefined;
