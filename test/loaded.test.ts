@@ -32,6 +32,17 @@ it("`crux ps` and `crux version` load two files of their own, and neither a data
   expect((await loadedBy("version", "-q")).files).toEqual(["main.cjs"]);
 });
 
+it("what a command throws away soon makes it no larger: its young generation stays at two megabytes", async () => {
+  await serve(text("never"));
+  const [preload, told] = [join(world.dir, "preload.cjs"), join(world.dir, "heap.json")];
+  const churn = "for (let n = 0; n < 2e6; n++) kept[n % 4e5] = { n };";
+  const space = 'require("node:v8").getHeapSpaceStatistics().find((s) => s.space_name === "new_space")';
+  const write = `require("node:fs").writeFileSync(${JSON.stringify(told)}, JSON.stringify(${space}))`;
+  writeFileSync(preload, `process.on("exit", () => { const kept = []; ${churn} ${write}; });`);
+  await world.crux(["version"], { env: { NODE_OPTIONS: `--require ${preload}` } });
+  expect(JSON.parse(readFileSync(told, "utf8")).space_size).toBeLessThanOrEqual(2 * 2 ** 20);
+});
+
 it("a daemon keeps what V8 has compiled, and the next one takes it: it has nothing to write", async () => {
   await serve(() => text("said"));
   const cache = join(world.dir, "cache");
