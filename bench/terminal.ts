@@ -1,10 +1,10 @@
 /**
  * What the interactive terminal costs while replies stream:
- *   node bench/terminal.ts        (npm run build first)
+ *   node bench/terminal.ts [pieces|agents|long]        (npm run build first; of its parts, all or one)
  * Bytes, and those of them that steer the terminal, for each piece of a reply, inline and on the whole screen; and with agents that
  * stream below the session the time from a key to its echo, the share of a core and the memory of the client. Nothing is ever drawn
  * anew as a whole. Then a long session (CRUX_BENCH_MESSAGES, 20,000), inline and on the whole screen: opened, scrolled over all of
- * it by a page key that is held down, its memory. Sizes: CRUX_BENCH_AGENTS (100), CRUX_BENCH_SECONDS (20).
+ * it by a page key that is held down, its memory. Sizes: CRUX_BENCH_AGENTS (100), CRUX_BENCH_SECONDS (20; 3600 is a soak).
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ import { blocks, type Reply, text, toolUse } from "../test/model-server/reply.ts
 import type { Script } from "../test/model-server/script.ts";
 import { startModelServer } from "../test/model-server/server.ts";
 import { ANEW, PER_SECOND, STEERING, TICK_MS } from "./parts/escapes.ts";
+import { MemoryTrend } from "./parts/memory-trend.ts";
 import { lengthenedSession, sessionServer } from "./parts/opening.ts";
 import { cpuMs, statusBytes } from "./parts/os-process.ts";
 import { Place } from "./parts/place.ts";
@@ -34,10 +35,10 @@ const ALL_AT_ONCE = {
   models: { openai: { limits: { maxConcurrent: 1_000 } } },
 };
 const TASK = "stream what comes to mind";
-/** Pieces of eight characters for so long, evenly. */
-function stream(seconds: number): Reply {
+/** Pieces for so long, evenly. */
+function stream(seconds: number, chars = 8): Reply {
   const pieces = seconds * PER_SECOND;
-  let reply = text("word by word it comes, ".repeat(pieces).slice(0, pieces * 8)).fragment(8);
+  let reply = text("word by word it comes, ".repeat(pieces).slice(0, pieces * chars)).fragment(chars);
   const atOnce = (PER_SECOND * TICK_MS) / 1000;
   for (let piece = 0; piece < pieces; piece += atOnce)
     reply = reply.delay(TICK_MS, { afterEvents: piece + 2 });
@@ -47,7 +48,7 @@ function stream(seconds: number): Reply {
 async function measured<R>(
   script: Script,
   screen: string,
-  act: (window: TerminalWindow) => Promise<R>,
+  act: (window: TerminalWindow, world: World) => Promise<R>,
 ): Promise<R> {
   const server = await startModelServer({ script });
   const world = new World();
@@ -56,7 +57,7 @@ async function measured<R>(
   const window = new TerminalWindow(world, [], { columns: 100, rows: 40 });
   try {
     await window.shows("% context");
-    return await act(window);
+    return await act(window, world);
   } finally {
     await window[Symbol.asyncDispose]();
     await world.close().catch(() => {});
@@ -87,12 +88,13 @@ const perPiece = (screen: string): Promise<Row> =>
     },
   );
 
-/** Made once: a long one takes a while to make. */
-const LONG = stream(SECONDS + 10);
+/** What an agent says before each of its calls, for so long: in an hour it says no more than its window holds. */
+const SAID_S = 60;
+const SAID = stream(SAID_S, 2).and(toolUse({ name: "view", input: { file_path: "notes.txt" } }));
 const typing = (): Promise<readonly Row[]> =>
   measured(
     ({ rawBody, assistantTurns }) => {
-      if (rawBody.includes(TASK) && !rawBody.includes("begin all")) return LONG;
+      if (rawBody.includes(TASK) && !rawBody.includes("begin all")) return SAID;
       if (assistantTurns > 0) return text("They work.");
       const input = (n: number) => ({
         description: `agent ${n}`,
@@ -102,27 +104,29 @@ const typing = (): Promise<readonly Row[]> =>
       return blocks(...Array.from({ length: AGENTS }, (_, n) => toolUse({ name: "agent", input: input(n) })));
     },
     "inline",
-    async (window) => {
+    async (window, world) => {
+      world.write("notes.txt", "it goes on\n");
       window.type("begin all\r");
       await window.shows("They work.");
       await sleep(2_000);
       const { pid } = window.pty;
-      const mib = (): number => statusBytes(pid, "VmRSS") / 2 ** 20;
-      const [from, began, used, before] = [window.bytes.length, performance.now(), cpuMs(pid), mib()];
+      using memory = new MemoryTrend(pid);
+      const [began, used] = [performance.now(), cpuMs(pid)];
       const echoes: number[] = [];
+      let anew = 0;
       while (performance.now() - began < SECONDS * 1000) {
-        const at = window.bytes.length;
-        const key = String.fromCharCode(97 + (echoes.length % 26));
+        anew += (window.bytes.match(ANEW) ?? []).length;
+        window.bytes = "";
+        // no other line has one of these letters
+        const key = String.fromCharCode(0x3b1 + (echoes.length % 24));
         const typed = performance.now();
         window.type(key);
-        await window.until(({ bytes }) => bytes.slice(at).includes(key), "the echo");
+        await window.until(({ bytes }) => bytes.includes(key), "the echo");
         echoes.push(performance.now() - typed);
         if (echoes.length % 60 === 0) window.type("\x15");
         await sleep(100);
       }
       const share = ((cpuMs(pid) - used) / (performance.now() - began)) * 100;
-      const anew = (window.bytes.slice(from).match(ANEW) ?? []).length;
-      const grown = ((mib() - before) / before) * 100;
       const name = `${AGENTS} agents`;
       return [
         [
@@ -133,13 +137,7 @@ const typing = (): Promise<readonly Row[]> =>
           "50 ms",
         ],
         [`${name}: share of a core`, `${share.toFixed(1)} %`, "", "", "25 %"],
-        [
-          `${name}: memory over ${SECONDS} s`,
-          `${grown.toFixed(1)} %`,
-          `${mib().toFixed(0)} MiB`,
-          "",
-          "within 5 %",
-        ],
+        ...memory.rows(name),
       ];
     },
   );
@@ -213,13 +211,12 @@ async function longOne(screen: string): Promise<readonly Row[]> {
   }
 }
 
-printTable(
-  ["what", "figure", "of it", "whole screens", "aim"],
-  [
-    await perPiece("inline"),
-    await perPiece("full"),
-    ...(await typing()),
-    ...(await longOne("inline")),
-    ...(await longOne("full")),
-  ],
-);
+const PARTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  pieces: async () => [await perPiece("inline"), await perPiece("full")],
+  agents: typing,
+  long: async () => [...(await longOne("inline")), ...(await longOne("full"))],
+};
+const rows: Row[] = [];
+for (const name of process.argv[2]?.split(",") ?? Object.keys(PARTS))
+  rows.push(...((await PARTS[name]?.()) ?? []));
+printTable(["what", "figure", "of it", "whole screens", "aim"], rows);
