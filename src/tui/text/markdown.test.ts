@@ -12,6 +12,7 @@ test("markdownLines() shows headings, lists, code, quotes and tables without the
   ]);
   expect(rows("```ts\nconst a = 1;\n\n\tb();\n```")).toEqual(["  const a = 1;", "  ", "      b();"]);
   expect(rows("| a | bb |\n|---|---|\n| 1 | 2 |")).toEqual(["a │ bb", "──┼───", "1 │ 2"]);
+  expect(rows("| a | bb |\n|--:|---:|\n| 日本 | 2 |")).toEqual(["   a │ bb", "─────┼───", "日本 │  2"]);
 });
 
 test("markdownLines() lists the cells of a table that is too wide", () => {

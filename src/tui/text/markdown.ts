@@ -98,7 +98,7 @@ function blockLinesOfItem(tokens: readonly Token[], look: MarkdownLook, isLoose:
     : shown.flatMap((token) => (token.type === "space" ? [] : oneBlock(token, look)));
 }
 
-function tableLines({ header, rows }: Tokens.Table, look: MarkdownLook): Line[] {
+function tableLines({ header, rows, align }: Tokens.Table, look: MarkdownLook): Line[] {
   const cells = [header, ...rows].map((row) =>
     row.map(({ tokens }) => textOf(inline(tokens, look, "")).replaceAll("\n", " ")),
   );
@@ -106,10 +106,15 @@ function tableLines({ header, rows }: Tokens.Table, look: MarkdownLook): Line[] 
   const whole = widths.reduce((sum, each) => sum + each + 3, -3);
   // too wide for columns: each row as a list of its cells
   if (whole > look.width) return narrowTable(cells, look);
+  const placed = (cell: string, at: number): string => {
+    const width = widths[at] ?? 0;
+    if (align[at] === "right") return `${" ".repeat(Math.max(0, width - widthOf(cell)))}${cell}`;
+    return at === header.length - 1 ? cell : padToWidth(cell, width);
+  };
   const line = (row: readonly string[], style: string): Line =>
     row.flatMap((cell, at): Span[] => [
       ...(at === 0 ? [] : [{ text: " │ ", style: look.theme.border }]),
-      { text: at === row.length - 1 ? cell : padToWidth(cell, widths[at] ?? 0), style },
+      { text: placed(cell, at), style },
     ]);
   const rule = plain(widths.map((each) => "─".repeat(each)).join("─┼─"));
   const [head = [], ...body] = cells;
