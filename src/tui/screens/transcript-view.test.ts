@@ -141,6 +141,21 @@ test("/ asks the daemon for what is not held, and goes there; Esc ends the readi
   expect(screen.view.press({ kind: "key", name: "escape" }, SIZE)).toBe(false);
 });
 
+test("what is found near the end stands with what is before it, and the arrows move on from there", async () => {
+  const said = Array.from({ length: 50 }, (_, n) => message(n));
+  const screen = new Screen([], {
+    client: { request: (async (_: string, at: never) => page(said, at, screen)) as never },
+  });
+  await screen.settled();
+  screen.press("g", "/", ..."message 49", "enter");
+  const found = await screen.settled();
+  expect(found).toContain("● message 49");
+  expect(found).toContain("● message 47");
+  screen.press("up");
+  expect(screen.lines[0]).not.toBe(found[0]);
+  expect(screen.lines).toContain(found[0]);
+});
+
 test("refresh() shows what was said since at the end, with one page, and what is older is read on from there", async () => {
   const said = Array.from({ length: 250 }, (_, n) => message(n));
   const screen = new Screen([], {

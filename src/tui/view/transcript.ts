@@ -61,7 +61,7 @@ export function transcriptOf(
     starts.push({ line: lines.length, key, passage });
     lines.push(...linesOf(entry, look));
   }
-  return { lines, starts, top: Math.max(0, lines.length - rows + 1), query: "", isAsking: false };
+  return { lines, starts, top: lastTop(lines, rows), query: "", isAsking: false };
 }
 
 /** After more was read, or dropped: what is on the screen stays where it is, and so does the search. */
@@ -144,13 +144,15 @@ export function transcriptRows(
   { columns, rows }: Size,
   { theme, words, title }: Pick<EntryLook, "theme" | "words"> & { readonly title: string },
 ): Line[] {
+  // a place near the end, as a hit there, stands further down
+  const from = Math.min(top, lastTop(lines, rows));
   const shown = lines
-    .slice(top, top + rows - 1)
+    .slice(from, from + rows - 1)
     .map((line) => marked(cutLine(line, columns), query, theme.selection));
   while (shown.length < rows - 1) shown.push([]);
   const hits = query === "" ? 0 : hitsOf(lines, query).length;
   const count = query === "" ? "" : ` · ${words.view.hits(hits, safeLine(query))} · n N`;
-  const place = `${Math.min(top + rows - 1, lines.length)}/${lines.length}`;
+  const place = `${Math.min(from + rows - 1, lines.length)}/${lines.length}`;
   const foot = isAsking ? `/${safeLine(query)}` : `  ${title}${place}${count} · ${words.view.transcriptKeys}`;
   return [...shown, cutLine([{ text: foot, style: isAsking ? "" : theme.dim }], columns)];
 }
@@ -164,8 +166,13 @@ function asked(now: Transcript, press: Press): Transcript {
 }
 
 function moved(now: Transcript, by: number, rows: number): Transcript {
-  const last = Math.max(0, now.lines.length - rows + 1);
-  return { ...now, top: Math.max(0, Math.min(last, now.top + by)) };
+  const last = lastTop(now.lines, rows);
+  return { ...now, top: Math.max(0, Math.min(last, Math.min(last, now.top) + by)) };
+}
+
+/** The first line on the screen when the last one is at its end. */
+function lastTop({ length }: readonly Line[], rows: number): number {
+  return Math.max(0, length - rows + 1);
 }
 
 /** The next line with the query, going round. */
