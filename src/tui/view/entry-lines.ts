@@ -183,12 +183,8 @@ function asideLines({ question, text, problem, isFinal }: AsideEntry, look: Entr
 /** What went wrong has rows of its own where it would be cut. */
 function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const { theme, width, words } = look;
-  const { tool, note, result, isError } = entry;
-  const known: CallNote = (note && withReason(note, words.entry)) ?? {
-    tool,
-    about: aboutInput(entry.input),
-    ...(isError === true ? { error: firstWords(entry) } : {}),
-  };
+  const { note, result } = entry;
+  const known = withReason(note ?? noteOf(entry), words.entry);
   const { error, ...call } = known;
   const how = { paint: PLAIN, words: words.call };
   const isCut = error !== undefined && error !== "" && widthOf(callLine(known, ANY_WIDTH, how)) > width;
@@ -205,15 +201,21 @@ function callHead(entry: CallEntry, look: EntryLook): Line[] {
   return isCut ? [head, ...hung("  ", error.slice(0, ERROR_CHARS), look, theme[role])] : [head];
 }
 
+const REFUSED = /^Permission denied(?: by user)?(?:: |$)/;
+
 /** What was refused by other than the user says why. */
 function withReason({ refused, ...note }: CallNote, words: Phrases["entry"]): CallNote {
   if (refused !== true) return note;
-  const why = (note.error ?? "").replace(/^Permission denied(?: by user)?(?:: |$)/, "");
+  const why = (note.error ?? "").replace(REFUSED, "");
   return { ...note, error: why === "" ? words.refused : words.refusedFor(why) };
 }
 
-function firstWords({ result = "" }: CallEntry): string {
-  return result.trim().split("\n", 1)[0] ?? "";
+/** As far as its result says it. */
+function noteOf({ tool, input, result = "", isError }: CallEntry): CallNote {
+  const about = aboutInput(input);
+  if (isError !== true) return { tool, about };
+  const error = (result.trim().split("\n", 1)[0] ?? "").replace(/^Error \[[A-Z_]+\]: /, "");
+  return { tool, about, error, ...(REFUSED.test(error) ? { refused: true } : {}) };
 }
 
 /** What commands printed; what does not fit goes on below, indented. */

@@ -218,7 +218,10 @@ test("entryLines() shows how a call of the past ended, and marks one of which th
     entryLines({ ...call, ...more }, { ...look, isUnfolded }).map(textOf);
   expect(texts({ result: "a.md" })).toEqual(["● bash ls"]);
   expect(texts({ result: "a.md" }, true)).toEqual(["● bash ls", "  │ command: ls", "  │ a.md"]);
-  expect(texts({ result: "gone", isError: true })).toEqual(["✗ bash ls → gone"]);
+  const failed = { result: "Error [NOT_FOUND]: gone\nmore", isError: true };
+  expect(texts(failed)).toEqual(["✗ bash ls → gone"]);
+  const refused = { result: "Error [PERMISSION]: Permission denied by user: not there", isError: true };
+  expect(texts(refused)).toEqual(["✗ bash ls → refused: not there"]);
   expect(texts({})).toEqual(["○ bash ls"]);
 });
 
