@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
@@ -76,6 +77,22 @@ describe("load()", () => {
     const broken = open();
     expect(one(broken).two()).toBe("new");
     expect(keep(broken)).toBe(2);
+  });
+
+  it("takes kept code under flags that were set since it was made, also in a file that loads another", () => {
+    const first = open();
+    one(first).two();
+    expect(keep(first)).toBe(2);
+    // in a process of its own: V8 knows a source again
+    const lines = [
+      `import { CodeCache } from ${JSON.stringify(import.meta.resolve("./code-cache.ts"))};`,
+      `import { setFlag, underUsualFlags } from ${JSON.stringify(import.meta.resolve("./v8-flags.ts"))};`,
+      `const cache = new CodeCache(...${JSON.stringify([dist, dir])});`,
+      'setFlag("--invocation-count-for-maglev=41", "--invocation-count-for-maglev=400");',
+      'console.log(cache.load("one.cjs").two(), [...underUsualFlags(() => cache.keep())].length);',
+    ];
+    const args = ["--input-type=module", "--eval", lines.join("\n")];
+    expect(spawnSync(process.execPath, args, { encoding: "utf8" }).stdout).toBe("two 0\n");
   });
 
   it("tells an error of a file with its line", () => {

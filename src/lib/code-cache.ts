@@ -14,6 +14,7 @@ import { cachedDataVersionTag } from "node:v8";
 import { constants, Script } from "node:vm";
 import { crc32 } from "node:zlib";
 import { shortHash } from "./short-hash.ts";
+import { underUsualFlags } from "./v8-flags.ts";
 
 const HEAD_BYTES = 12;
 
@@ -56,7 +57,10 @@ export class CodeCache {
   /** The exports of a CommonJS file of the bundle, which is run once. The file is ASCII, as the build writes it. */
   load(name: string): unknown {
     const known = this.#loaded.get(name);
-    if (known !== undefined) return known.module.exports;
+    return known === undefined ? underUsualFlags(() => this.#run(name)) : known.module.exports;
+  }
+
+  #run(name: string): unknown {
     const filename = join(this.#dist, name);
     const source = readFileSync(filename, "latin1");
     const sum = crc32(source);

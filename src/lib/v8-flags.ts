@@ -5,6 +5,7 @@
 import { setFlagsFromString } from "node:v8";
 
 const changed: { readonly flag: string; readonly usual: string }[] = [];
+let isUsual = false;
 
 /** `usual`: the flag that takes it back. */
 export function setFlag(flag: string, usual: string): void {
@@ -13,10 +14,13 @@ export function setFlag(flag: string, usual: string): void {
 }
 
 export function underUsualFlags<T>(act: () => T): T {
+  if (isUsual) return act();
+  isUsual = true;
   for (const { usual } of changed) setFlagsFromString(usual);
   try {
     return act();
   } finally {
+    isUsual = false;
     for (const { flag } of changed) setFlagsFromString(flag);
   }
 }
