@@ -14,7 +14,9 @@ export interface Reply {
 
 export class Wire {
   readonly socket: net.Socket;
-  #text = "";
+  readonly #lines: string[] = [];
+  /** The pieces of the line that is coming: joined once, since a list of thousands of processes is one line. */
+  #pieces: string[] = [];
   #wake: () => void = () => {};
   readonly #closed: Promise<unknown>;
 
@@ -26,8 +28,14 @@ export class Wire {
     this.#path = path;
     // a server that has closed while we still send is what some tests are about
     socket.on("error", () => {});
-    socket.on("data", (chunk: Buffer) => {
-      this.#text += chunk.toString("utf8");
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk: string) => {
+      const [first = "", ...others] = chunk.split("\n");
+      this.#pieces.push(first);
+      for (const next of others) {
+        this.#lines.push(this.#pieces.join(""));
+        this.#pieces = [next];
+      }
       this.#wake();
     });
     socket.on("end", () => this.#wake());
@@ -49,12 +57,8 @@ export class Wire {
   /** The next line; undefined when the server ended without one. */
   async next(): Promise<Reply | undefined> {
     for (;;) {
-      const end = this.#text.indexOf("\n");
-      if (end >= 0) {
-        const line = this.#text.slice(0, end);
-        this.#text = this.#text.slice(end + 1);
-        return JSON.parse(line) as Reply;
-      }
+      const line = this.#lines.shift();
+      if (line !== undefined) return JSON.parse(line) as Reply;
       if (this.socket.readableEnded || this.socket.destroyed) return undefined;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

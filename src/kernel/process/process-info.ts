@@ -1,7 +1,7 @@
 /** What the lists of processes show of one. */
 import { agentIdOf, type ChildMark } from "../../abi/child.ts";
 import type { Pgid } from "../../abi/ids.ts";
-import type { Activity, Hold, ProcInfo } from "../../abi/process.ts";
+import type { Activity, ProcInfo } from "../../abi/process.ts";
 import { laneName } from "../../lib/text/model-words.ts";
 import { LIMITS } from "../limits.ts";
 import { isInBackground } from "./end/report.ts";
@@ -11,11 +11,13 @@ import { devicesOf } from "./rights/rights.ts";
 import { enteredFacet } from "./tree/entered.ts";
 import { worktreeFacet } from "./tree/worktree.ts";
 
+/**
+ * Fields that only some have are set one by one: lists have thousands of rows, and an object spread for each field takes several
+ * times as long.
+ */
 export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): ProcInfo {
-  const { seed, used, labels } = proc;
-  const note = proc.facts.of(noteFacet);
-  const worktree = proc.facts.of(enteredFacet) ?? proc.facts.of(worktreeFacet);
-  return {
+  const { seed, used } = proc;
+  const info: ProcInfo = {
     pid: proc.pid,
     ppid: proc.ppid,
     kind: seed.kind,
@@ -23,37 +25,45 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     activity: shownActivity(proc),
     intent: seed.intent || (proc.conversation?.title ?? ""),
     skills: [...seed.skills],
-    ...hold(proc),
-    ...slotOf(proc, mono),
     tokensUsed: used.tokens,
-    ...(used.comingTokens === 0 ? {} : { comingTokens: used.comingTokens }),
-    ...used.paid,
-    ...(seed.kind === "agent" ? { subtree: subtreeOf(proc) } : {}),
     createdAt: new Date(seed.createdAt),
     elapsedMs: proc.elapsedMs(mono),
     ctxId: proc.ctxId,
     result: proc.result,
     allowedDevices: devicesOf(proc),
     exit: proc.exit,
-    groups: [...groups].sort((a, b) => a - b),
+    groups: groups.size === 0 ? [] : [...groups].sort((a, b) => a - b),
     threads: proc.threads?.live ?? 0,
     coroutines: proc.liveCoroutines,
     name: seed.body.name,
-    ...(seed.isSession === true ? { isSession: true } : {}),
-    ...(seed.child === undefined ? {} : { child: childOf(proc, seed.child) }),
-    ...(seed.fork === undefined ? {} : { fork: seed.fork.label }),
-    ...colorOf(seed),
-    ...(labels.length === 0 ? {} : { labels: [...new Set(labels.map(({ kind }) => kind))] }),
-    ...(note === "" ? {} : { note }),
-    ...(worktree === null ? {} : { worktree: { path: worktree.path, branch: worktree.branch } }),
-    ...(seed.kind === "agent" && proc.mode !== "default" ? { mode: proc.mode } : {}),
     model: proc.model.answering || proc.model.known,
   };
+  if (used.comingTokens !== 0) info.comingTokens = used.comingTokens;
+  Object.assign(info, used.paid);
+  addWaits(info, proc, mono);
+  addRole(info, proc);
+  addFacts(info, proc);
+  return info;
 }
 
-function colorOf({ agent }: Process["seed"]): Pick<ProcInfo, "color"> {
-  const { color } = agent?.manifest ?? {};
-  return color === undefined ? {} : { color };
+function addRole(info: ProcInfo, proc: Process): void {
+  const { seed } = proc;
+  if (seed.kind === "agent") info.subtree = subtreeOf(proc);
+  if (seed.isSession === true) info.isSession = true;
+  if (seed.child !== undefined) info.child = childOf(proc, seed.child);
+  if (seed.fork !== undefined) info.fork = seed.fork.label;
+  if (seed.kind === "agent" && proc.mode !== "default") info.mode = proc.mode;
+}
+
+function addFacts(info: ProcInfo, proc: Process): void {
+  const { facts, labels, seed } = proc;
+  const note = facts.of(noteFacet);
+  const worktree = facts.of(enteredFacet) ?? facts.of(worktreeFacet);
+  const color = seed.agent?.manifest.color;
+  if (color !== undefined) info.color = color;
+  if (labels.length > 0) info.labels = [...new Set(labels.map(({ kind }) => kind))];
+  if (note !== "") info.note = note;
+  if (worktree !== null) info.worktree = { path: worktree.path, branch: worktree.branch };
 }
 
 function subtreeOf({
@@ -71,15 +81,12 @@ function childOf(proc: Process, { call, title, name, team }: ChildMark): NonNull
   return { call, title, ...named, ...member, ...background, agentId: agentIdOf(proc.seed.uuid) };
 }
 
-/** Its longest wait for a slot; a short one is not shown. */
-function slotOf({ model }: Process, mono: number): Pick<ProcInfo, "slot"> {
+/** Why it is paused, and its longest wait for a slot; a short one is not shown. */
+function addWaits(info: ProcInfo, { isLive, halt: { why }, model }: Process, mono: number): void {
+  if (isLive && why !== null) info.held = why;
   const [first] = model.waits;
-  if (first === undefined || mono - first.sinceMono < LIMITS.laneTellMs) return {};
-  return { slot: { lane: laneName(first.lane), waitedMs: Math.round(mono - first.sinceMono) } };
-}
-
-function hold({ isLive, halt: { why } }: Process): { readonly held?: Hold } {
-  return isLive && why !== null ? { held: why } : {};
+  if (first !== undefined && mono - first.sinceMono >= LIMITS.laneTellMs)
+    info.slot = { lane: laneName(first.lane), waitedMs: Math.round(mono - first.sinceMono) };
 }
 
 function shownActivity({ isLive, halt, life, mailbox }: Process): Activity | null {
