@@ -11,6 +11,9 @@ import { settled, World } from "../test/harness/world.ts";
 import { text, toolUse } from "../test/model-server/reply.ts";
 import { startModelServer } from "../test/model-server/server.ts";
 import { bareLoop } from "./bare-loop.ts";
+import { addedRows, listStages, partsOf } from "./parts/idle-stages.ts";
+import { Insight } from "./parts/insight.ts";
+import type { MemoryPart } from "./parts/mapped-memory.ts";
 import { median, percentile, printTable, type Row } from "./table.ts";
 
 const SPAWNS = Number(process.env.CRUX_BENCH_SPAWNS ?? 1_000);
@@ -45,10 +48,12 @@ await using server = await startModelServer({
   validate: false,
 });
 const rows: Row[] = [];
+const stages = { memory: [] as readonly Row[], list: [] as readonly Row[] };
+const insight = new Insight(world.dir);
 try {
   await world.crux(["daemon", "start"]);
   await firstRequest();
-  await restart();
+  await restart(insight.env);
   await idle();
   await restart();
   await ended();
@@ -60,14 +65,18 @@ try {
   await world.close();
 }
 printTable(["what", "figure", "baseline", "ratio", "aim"], rows);
+console.log("");
+printTable(["KB of an idle agent", ...IDLE.map((count) => `at ${count}`)], stages.memory);
+console.log("");
+printTable([`list_procs, all of ${IDLE.at(-1)}`, "ms", "of it"], stages.list);
 
 function shellTurn(done: number, calls: number) {
   return done < calls ? toolUse({ name: "bash", input: { command: "true" } }) : text("Done.");
 }
 
-async function restart(): Promise<void> {
+async function restart(env: Record<string, string> = {}): Promise<void> {
   await world.crux(["daemon", "stop"], { timeoutMs: 60_000 });
-  await world.crux(["daemon", "start"]);
+  await world.crux(["daemon", "start"], { env });
 }
 
 function modelEnv(): Record<string, string> {
@@ -129,17 +138,20 @@ async function idle(): Promise<void> {
   const emptyPs = await psMs(0);
   for (let n = 0; n < 3; n++) await idleAgents(wire, HELD);
   const base = await restingBytes();
+  const parts = await partsOf(world.daemonPid ?? 0, insight);
+  const looks: [number, readonly MemoryPart[]][] = [];
   let count = 0;
   for (const goal of IDLE) {
     for (; count < goal; count += Math.min(HELD, goal - count))
       await idleAgents(wire, Math.min(HELD, goal - count));
     const bytes = await restingBytes();
+    looks.push([goal, await partsOf(world.daemonPid ?? 0, insight)]);
     const each = (bytes - base) / goal / 1024;
     rows.push([`memory of an idle agent, at ${goal}`, `${each.toFixed(1)} KB`, "", "", "20 KB"]);
     const [all, empty] = [`${(bytes / 1e6).toFixed(0)} MB`, `${(base / 1e6).toFixed(0)} MB with ${3 * HELD}`];
     rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
-    const list = await timed(() => ask(wire, "list_procs", {}));
-    const page = await timed(() => ask(wire, "list_procs", { cursor: 0, limit: PAGE }));
+    const list = await medianOf(() => ask(wire, "list_procs", {}));
+    const page = await medianOf(() => ask(wire, "list_procs", { cursor: 0, limit: PAGE }));
     const what = `a page of ${PAGE} of list_procs, at ${goal}`;
     rows.push([
       what,
@@ -149,6 +161,7 @@ async function idle(): Promise<void> {
       "5 ms at 4,000",
     ]);
   }
+  Object.assign(stages, { memory: addedRows(parts, looks), list: await listStages(wire, insight) });
   const ps = await psMs(count);
   // paused agents would rest over the restart, and be there again
   await endAll(wire);
@@ -213,17 +226,17 @@ async function idleAgents(wire: Wire, count: number): Promise<void> {
   held.release.resolve();
 }
 
-async function psMs(least: number): Promise<number> {
+function psMs(least: number): Promise<number> {
+  return medianOf(async () => {
+    const { stdout, code } = await world.crux(["ps"], { timeoutMs: 60_000 });
+    if (code !== 0 || stdout.split("\n").length < least)
+      throw new Error(`ps: ${code} ${stdout.slice(0, 200)}`);
+  });
+}
+
+async function medianOf(act: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
-  for (let n = 0; n < 5; n++) {
-    times.push(
-      await timed(async () => {
-        const { stdout, code } = await world.crux(["ps"], { timeoutMs: 60_000 });
-        if (code !== 0 || stdout.split("\n").length < least)
-          throw new Error(`ps: ${code} ${stdout.slice(0, 200)}`);
-      }),
-    );
-  }
+  for (let n = 0; n < 5; n++) times.push(await timed(act));
   return median(times);
 }
 
