@@ -66,6 +66,6 @@ export function turnTimes(exchanges: readonly Exchange[]): number[] {
   return exchanges.slice(1).map(({ arrived }, at) => arrived - (exchanges[at] as Exchange).arrived);
 }
 
-function monotonicMs(): number {
+export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
