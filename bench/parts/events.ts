@@ -6,11 +6,16 @@ import { asCallId, asPid, asProcUuid } from "../../src/abi/ids.ts";
 import type { Journal, JournalDraft } from "../../src/kernel/ports/journal.ts";
 import { openJournal } from "../../src/store/sqlite/open-journal.ts";
 import { median, type Row } from "../table.ts";
+import { eventStages } from "./event-stages.ts";
 
 const PROC = asProcUuid("11111111-1111-4111-8111-111111111111");
 const PID = asPid(1);
 /** Of each, interleaved: what else the machine does meets both. */
 const PARTS = 5;
+
+/** The largest groups. */
+const MOST = 2_000;
+const WARM = 10;
 
 /** `count` records in large groups, fewer in small ones. */
 export async function events(count: number): Promise<readonly Row[]> {
@@ -23,13 +28,27 @@ export async function events(count: number): Promise<readonly Row[]> {
       return [
         await compared(own, "one after another", Math.max(500, Math.floor(count / 100)), 1, ""),
         await compared(own, "64 in flight", Math.floor(count / 4), 64, ""),
-        await compared(own, "2,000 in flight", count, 2_000, "60,000"),
+        await compared(own, "2,000 in flight", count, MOST, "60,000"),
       ];
     } finally {
       await journal.close();
     }
   } finally {
     closeSync(file);
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Of `count` records in the largest groups. */
+export async function stagesOfEvents(count: number): Promise<readonly Row[]> {
+  const dir = mkdtempSync(join(tmpdir(), "crux-bench-"));
+  try {
+    const groups = Math.max(WARM, Math.floor(count / MOST));
+    return await eventStages(dir, { warm: WARM, count: groups }, async (journal, many) => {
+      await rateOf(many * MOST, MOST, (drafts) => appended(journal, drafts));
+      return many * MOST;
+    });
+  } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 }
