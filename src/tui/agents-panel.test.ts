@@ -66,11 +66,11 @@ test("agents count as ended by a table that has their session, and not before: a
   const all = rows.splice(0);
   seen.isBack = false;
   await panel.look();
-  expect(seen.hint()).toBe("x stop");
+  expect(seen.hint()).toMatch(/^x stop · /);
   seen.isBack = true;
   rows.push(...all.slice(1));
   await panel.look();
-  expect(seen.hint()).toBe("x clear");
+  expect(seen.hint()).toMatch(/^x clear · completed/);
 });
 
 test("ctrl+b hands over the one that is looked at, or under the cursor", async () => {
@@ -95,9 +95,9 @@ test("the view of an agent is refreshed when that agent did something, and no mo
   expect(await change(1, { tokens_used: 10 })).toBe(0);
   expect(await change(0, { activity: "tool" })).toBe(1);
   expect(await change(0, { tokens_used: 20 })).toBe(2);
-  expect(seen.hint()).toBe("x stop");
+  expect(seen.hint()).toMatch(/^x stop · tool · \d.* · ↓ 20 tokens$/);
   expect(await change(0, { state: "zombie" })).toBe(3);
-  expect(seen.hint()).toBe("x clear");
+  expect(seen.hint()).toMatch(/^x clear · completed/);
   seen.close();
   expect(await change(0, { tokens_used: 30 })).toBe(3);
 });

@@ -19,7 +19,7 @@ import type { Press } from "./editor/keys.ts";
 import { agentsBelow } from "./state/agents.ts";
 import type { Line } from "./text/line.ts";
 import type { EntryLook } from "./view/entry-lines.ts";
-import { panelLines } from "./view/panel-lines.ts";
+import { panelLines, workText } from "./view/panel-lines.ts";
 
 /** How often it looks while an agent works, in ms. */
 const LOOK_MS = 500;
@@ -144,17 +144,22 @@ export class AgentsPanel implements Disposable {
     const agent = this.#agents.find((each) => each.agentId === agentId);
     if (agent === undefined) return;
     this.#marks = viewed(this.#marks, agentId);
-    const { stop, clear } = this.#app.words.panel;
+    const { panel } = this.#app.words;
     const isOver = (): boolean => {
       const now = this.#agents.find((each) => each.agentId === agentId);
       return now === undefined || hasEnded(now);
     };
     const view = this.#app.actions.views.look(Number(agentId), agent.prompt, {
-      hint: () => (isOver() ? clear : stop),
+      hint: () => [isOver() ? panel.clear : panel.stop, ...this.#work(agentId)].join(" · "),
       key: (name) => (name === "x" || name === "ctrl+b") && this.#take(name === "x" ? name : "ctrl_b", true),
       closed: () => this.#left(agentId),
     });
     this.#viewing = { agentId, view };
+  }
+
+  #work(agentId: string): readonly string[] {
+    const row = this.#rows().find((each) => each.agentId === agentId);
+    return row === undefined ? [] : [workText(row, this.#app.words.panel)];
   }
 
   /** Whatever an agent says or does changes its row: its view has more to show. */

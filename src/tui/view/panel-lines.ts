@@ -65,11 +65,7 @@ const TASK_CELLS = 14;
  * the last figure first; what it does just now goes before its time, unless it waits for the user or has ended.
  */
 function factsText(row: PanelRow, width: number, words: PanelWords): string {
-  const doing =
-    hasEnded(row) || row.status === "queued"
-      ? words.status[row.status]
-      : (row.blockedOn ?? activityWord(row.activity ?? "", words));
-  const [time = "", ...use] = useWords(row, words.tokens).split(" · ");
+  const { doing, time, use } = factsOf(row, words);
   const figures = [
     ...(doing === "" ? [] : [doing]),
     ...[time, ...use],
@@ -86,6 +82,21 @@ function factsText(row: PanelRow, width: number, words: PanelWords): string {
   );
   const left = width - widthOf(nameOf(row)) - widthOf(facts) - 4;
   return ["", ...(left < 4 ? [] : [cutToWidth(task, left)]), facts].join("  ");
+}
+
+/** `thinking · 23s · ↓ 10.9k tokens`: a long reply is not in the history before it is whole. */
+export function workText(row: PanelRow, words: PanelWords): string {
+  const { doing, time, use } = factsOf(row, words);
+  return [...(doing === "" ? [] : [doing]), time, ...use].join(" · ");
+}
+
+function factsOf(row: PanelRow, words: PanelWords) {
+  const doing =
+    hasEnded(row) || row.status === "queued"
+      ? words.status[row.status]
+      : (row.blockedOn ?? activityWord(row.activity ?? "", words));
+  const [time = "", ...use] = useWords(row, words.tokens).split(" · ");
+  return { doing, time, use };
 }
 
 function activityWord(activity: string, { activity: known }: PanelWords): string {
