@@ -69,7 +69,7 @@ describe("crux at a terminal", () => {
     window.type("\x1b[O");
     window.type("make it\r");
     await window.shows("1 [y]es");
-    await window.shows("3 no (Enter)");
+    await window.shows("3 [n]o (Enter)");
     expect(window.bytes).toContain("\x1b]9;Crux: a question waits for you\x07");
     window.type("yes, a draft");
     await window.shows("› yes, a draft");
@@ -386,7 +386,7 @@ describe("crux at a terminal", () => {
     await using window = new TerminalWindow(world, [], { env: { TERM: "dumb" } });
     await window.shows("› ");
     window.type("make it\r");
-    await window.shows("1 [y]es");
+    await window.shows("[y]es / [n]o");
     window.type("y\r");
     await window.shows("Done");
     await window.shows("completed");
