@@ -43,8 +43,9 @@ export class Host {
     const { kernelId, epoch } = store.journal;
     this.#options = options;
     const sandboxes = sweptSandboxes(context, store);
-    const pipesDir = join(paths.stateDir, "pipes");
-    this.exec = new HostProcesses({ kernelId, epoch, pipesDir, sandboxes, clock });
+    const { stateDir } = paths;
+    const pipesDir = join(stateDir, "pipes");
+    this.exec = new HostProcesses({ kernelId, epoch, stateDir, pipesDir, sandboxes, clock });
     if (store.isWritable) setTimeout(() => void this.exec.lookAhead(), LOOK_AHEAD_MS).unref();
     this.sockets = new ProcessSockets(paths.socketPath, log);
     this.tokens = new Tokens(clock);

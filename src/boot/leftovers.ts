@@ -23,7 +23,8 @@ export async function clearLeftovers(
   { paths, log, isSafeMode }: BootContext<Lease>,
   { journal, isWritable }: OpenJournal,
 ): Promise<void> {
-  const ended = await sweepOrphans(journal.kernelId, journal.epoch);
+  const { kernelId, epoch } = journal;
+  const ended = await sweepOrphans({ kernelId, epoch, stateDir: paths.stateDir });
   if (ended > 0) log("warn", `ended ${ended} OS processes that the last daemon left`);
   if (!isWritable) return;
   for (const intent of isSafeMode ? [] : await journal.openCalls()) {

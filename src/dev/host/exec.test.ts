@@ -6,7 +6,7 @@ import { codeOf } from "../../abi/errors.ts";
 import { tempFolder, until } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import type { Isolation } from "./job.ts";
-import { sweepOrphans } from "./orphans.ts";
+import { ownerMark, sweepOrphans } from "./orphans.ts";
 import { hasProcfs } from "./procfs.ts";
 import {
   bashSpec,
@@ -41,7 +41,7 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
     const child = made.run(spec, never);
     expect(made.live).toBe(1);
     expect(await child.exited).toEqual({ code: 7, signal: null });
-    expect(out()).toBe("C k-test:3 unset /usr\n/usr\n");
+    expect(out()).toBe(`C ${ownerMark({ kernelId: "k-test", epoch: 3 })} unset /usr\n/usr\n`);
     expect(made.live).toBe(0);
     expect(made.ownership).toBe(isolation.ownership);
   });
@@ -350,7 +350,7 @@ describe.each(isolationsHere())("HostProcesses, $ownership $wrapper.kind", (isol
       const left = isolation.ownership === "namespace" ? 0 : 1;
       await until(() => naming(tag).length === left, "they die");
       // without a namespace, what the program started is left to the next boot
-      expect(await sweepOrphans(kernelId, 2)).toBe(left);
+      expect(await sweepOrphans({ kernelId, epoch: 2 })).toBe(left);
       expect(naming(tag)).toEqual([]);
     },
   );

@@ -19,6 +19,7 @@ import type { ExecEnd, Isolation } from "./job.ts";
 import { landlockIsolation, landlockKeeper } from "./landlock.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
 import { namespaceIsolation } from "./namespace.ts";
+import { type Owner, ownerMark } from "./orphans.ts";
 import { Pipes } from "./pipes.ts";
 import { PreparedChild } from "./prepared-child.ts";
 import { Loopbacks } from "./sandbox/loopback.ts";
@@ -26,9 +27,7 @@ import { hostSandbox, lookAheadSandbox } from "./sandbox/probe.ts";
 import { type Confine, type Confinement, Sandboxes } from "./sandbox/sandbox.ts";
 import { wrappersHere } from "./wrapper.ts";
 
-interface HostProcessesOptions {
-  readonly kernelId: string;
-  readonly epoch: number;
+interface HostProcessesOptions extends Owner {
   /**
    * A directory used only for pipes, created here and removed at the end. Absent: streams are sockets, which programs
    * cannot open by name.
@@ -82,6 +81,7 @@ export class HostProcesses implements HostExec {
   constructor({
     kernelId,
     epoch,
+    stateDir,
     pipesDir,
     isolation = hostIsolation,
     launch = hostLaunch,
@@ -99,7 +99,7 @@ export class HostProcesses implements HostExec {
     );
     this.#sandbox = sandbox;
     this.#sandboxes = sandboxes;
-    this.#owner = `${kernelId}:${epoch}`;
+    this.#owner = ownerMark({ kernelId, epoch, stateDir });
     this.#loopbacks = new Loopbacks(this.#owner, () => this.#confining().wrapper);
     this.#isolation = isolation;
     this.#launch = launch;

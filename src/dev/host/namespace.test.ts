@@ -257,7 +257,7 @@ describe.each(namespaces)("a program in a namespace, by $kind", ({ isolation, ki
     const env = { PATH: process.env.PATH, CRUX_OWNER: `${tag}:1` };
     const left = spawn(program ?? "", args, { detached: true, stdio: "ignore", env });
     await until(() => running(`${tag} 60`).length === 2, "both are there");
-    expect(await sweepOrphans(tag, 2)).toBeGreaterThan(0);
+    expect(await sweepOrphans({ kernelId: tag, epoch: 2 })).toBeGreaterThan(0);
     await until(() => naming(tag).length === 0 && left.signalCode !== null, "all are gone");
   });
 });
