@@ -29,7 +29,7 @@ async function viewing() {
     { ...CHILD, pid: 3, created_at: "2026-01-01T00:00:01.000Z" },
   ];
   const seen = {
-    ...{ refreshed: 0, looked: 0, close: () => {}, hint: () => "", key: (_: string) => false },
+    ...{ refreshed: 0, looked: 0, drawn: 0, close: () => {}, hint: () => "", key: (_: string) => false },
     slashes: [] as string[],
     isBack: true,
   };
@@ -39,7 +39,7 @@ async function viewing() {
     close: () => {},
   };
   const app = {
-    ...{ pid: 1, words: en, changed: () => {}, editing: { buffer: { text: "" }, place: -1 } },
+    ...{ pid: 1, words: en, changed: () => seen.drawn++, editing: { buffer: { text: "" }, place: -1 } },
     call: { host: { daemon: { ensure: async () => client } } },
     actions: {
       slash: (line: string) => seen.slashes.push(line),
@@ -91,7 +91,9 @@ test("the view of an agent is refreshed when that agent did something, and no mo
     return seen.refreshed;
   };
   expect(seen.looked).toBe(2);
+  const { drawn } = seen;
   expect(await change(0, {})).toBe(0);
+  expect(seen.drawn).toBe(drawn + 1);
   expect(await change(1, { tokens_used: 10 })).toBe(0);
   expect(await change(0, { activity: "tool" })).toBe(1);
   expect(await change(0, { tokens_used: 20 })).toBe(2);
@@ -100,6 +102,9 @@ test("the view of an agent is refreshed when that agent did something, and no mo
   expect(seen.hint()).toMatch(/^x clear · completed/);
   seen.close();
   expect(await change(0, { tokens_used: 30 })).toBe(3);
+  const left = seen.drawn;
+  await panel.look();
+  expect(seen.drawn).toBe(left);
 });
 
 test("an agent that has ended and left the table is forgotten with its row", async () => {

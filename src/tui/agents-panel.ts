@@ -77,7 +77,11 @@ export class AgentsPanel implements Disposable {
     const ids = new Set(agents.map(({ agentId }) => agentId));
     this.#marks = new Map([...this.#marks].filter(([id]) => ids.has(id)));
     this.#leaveEnded(agents);
-    if (JSON.stringify(agents) === JSON.stringify(this.#agents)) return;
+    if (JSON.stringify(agents) === JSON.stringify(this.#agents)) {
+      // its view says for how long it has worked
+      if (this.#viewing !== undefined) this.#app.changed();
+      return;
+    }
     this.#moved(this.#agents, agents);
     this.#agents = agents;
     this.#app.changed();
