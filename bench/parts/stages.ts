@@ -16,18 +16,30 @@ const STAGES: readonly (readonly [Stage, string])[] = [
   ["agent", "the loop: prompt, request, results"],
 ];
 
-/** Medians over the turns, the first of the conversation left out, and their parts of the sum. */
-export function stageRows(exchanges: readonly Exchange[], spans: readonly Span[]): readonly Row[] {
+/** Medians over the turns of a daemon's first conversation and of a later one, and the parts of the later one's sum. */
+export function stageRows(
+  first: readonly Exchange[],
+  warm: readonly Exchange[],
+  spans: readonly Span[],
+): readonly Row[] {
+  const [cold, own] = [mediansOf(first, spans), mediansOf(warm, spans)];
+  const sumOf = (all: typeof own) => all.reduce((total, ms) => total + ms, 0);
+  const rows = STAGES.map(([, words], at) => [words, cold[at] ?? 0, own[at] ?? 0] as const);
+  return [...rows, ["all of them", sumOf(cold), sumOf(own)] as const].map(([words, early, late]) => [
+    words,
+    early.toFixed(2),
+    late.toFixed(2),
+    `${((100 * late) / sumOf(own)).toFixed(0)} %`,
+  ]);
+}
+
+/** For each stage; the first turn of the conversation is left out. */
+function mediansOf(exchanges: readonly Exchange[], spans: readonly Span[]): readonly number[] {
   const turns = exchanges.slice(1, -1).map((exchange, at) => {
     const to = (exchanges[at + 2] as Exchange).arrived;
     return shares(exchange, to, spans);
   });
-  const medians = STAGES.map(([stage, words]) => [words, median(turns.map((of) => of[stage]))] as const);
-  const sum = medians.reduce((total, [, ms]) => total + ms, 0);
-  return [
-    ...medians.map(([words, ms]) => [words, ms.toFixed(2), `${((100 * ms) / sum).toFixed(0)} %`]),
-    ["all of them", sum.toFixed(2), "100 %"],
-  ];
+  return STAGES.map(([stage]) => median(turns.map((of) => of[stage])));
 }
 
 function shares(exchange: Exchange, to: number, spans: readonly Span[]): Record<Stage, number> {
