@@ -21,7 +21,7 @@ const MAX_HELD_CHARS = 8_192;
 
 /** What recording needs of the kernel. */
 interface Taping {
-  readonly ports: Pick<KernelPorts, "redactor" | "version" | "models">;
+  readonly ports: Pick<KernelPorts, "redactor" | "version" | "models" | "slice">;
   readonly contexts: Pick<ContextSpaces, "prompt">;
   readonly mounts: Pick<Mounts, "namedBy">;
   note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -81,6 +81,8 @@ class Recorder implements Tape {
    * are given to it one at a time here, too, however close together they came: it acts on each before it gets the next.
    */
   async #inTurn(): Promise<void> {
+    const later = this.#core.ports.slice?.next();
+    if (later !== undefined) await later;
     const isAlone = this.#waiting === 1 && this.#turn === null;
     if (!isAlone) {
       const before = this.#turn ?? Promise.resolve();

@@ -102,6 +102,39 @@ describe("a recording", () => {
     expect((await t.kernel.replays.replay(pid)).outcome).toBe("same");
   });
 
+  test("gives an answer once the programs have time again, and those behind it in order", async () => {
+    const turns: (() => void)[] = [];
+    const asked = Promise.withResolvers<void>();
+    let isUsed = true;
+    const next = (): Promise<void> | undefined => {
+      if (!isUsed) return undefined;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (turns.push(resolve) === 2) asked.resolve();
+      return promise;
+    };
+    const got: string[] = [];
+    const program: Program = async (sys) => {
+      const open = async (name: string) => {
+        const fd = await sys.open(`/dev/bytes/${name}`, 0);
+        got.push(name);
+        await sys.close(fd);
+      };
+      await Promise.all([open("a"), open("b")]);
+      return EXIT.completed;
+    };
+    const t = testKernel({ version: "1.2.3", slice: { next } });
+    withFile(t);
+    t.programs.set("work", program);
+    const pid = await t.init.spawn("work", null);
+    await asked.promise;
+    expect(got).toEqual([]);
+    isUsed = false;
+    for (const turn of turns.splice(0)) turn();
+    await t.proc(pid).done.promise;
+    expect(got).toEqual(["a", "b"]);
+    expect((await t.kernel.replays.replay(pid)).outcome).toBe("same");
+  });
+
   test("is written before what the program makes of it, in one record each", async () => {
     const { records } = await record(readTwo, withFile);
     const kinds = records.map(({ kind }) => kind).filter((kind) => kind !== "process.log");

@@ -8,6 +8,7 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
 import type { Pace } from "../../lib/paced.ts";
 import type { Redactor } from "../../lib/redact/redact.ts";
+import type { TimeSlice } from "../../lib/time-slice.ts";
 import type { Classifier } from "./classifier.ts";
 import type { Ends } from "./ends.ts";
 import type { Guides } from "./guides.ts";
@@ -39,6 +40,8 @@ export interface KernelPorts {
   readonly program: Program;
   /** When the next agent may begin; absent: at once. */
   readonly starts?: Pace;
+  /** When a program goes on with the answer of a call; absent: at once. */
+  readonly slice?: TimeSlice;
   readonly clock: Clock;
   /** Reports gaps in time. Absent: not observed. */
   readonly gaps?: TimeGaps;
