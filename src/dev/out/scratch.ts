@@ -6,6 +6,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ProcUuid } from "../../abi/ids.ts";
+import { hostError } from "../driver-error.ts";
 
 export class ScratchStore {
   readonly root: string;
@@ -16,10 +17,14 @@ export class ScratchStore {
     this.root = realpathSync(root);
   }
 
-  /** Creates the folder and returns its real path. */
+  /** Creates the folder and returns its real path. Throws a documented error, as on a full disk. */
   scratchDir(uuid: ProcUuid): string {
     const path = this.pathOf(uuid);
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw hostError("Open", path, error);
+    }
     return path;
   }
 

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { asProcUuid } from "../../abi/ids.ts";
 import { tempFolder } from "../testing.ts";
+import { ScratchStore } from "./scratch.ts";
 import { ScratchpadStore } from "./scratchpads.ts";
 
 const A = asProcUuid("aaaaaaaa-0000-4000-8000-000000000000");
@@ -20,6 +21,15 @@ it("a session has none until it is made, private to the user, and finds it again
   const path = store.open(A)!;
   expect([store.open(A), store.find(A), store.find(B)]).toEqual([path, path, null]);
   expect(statSync(path).mode & 0o777).toBe(0o700);
+});
+
+it("says in documented words why a folder cannot be made", () => {
+  const root = join(tempFolder(), "scratch");
+  const folders = new ScratchStore(root);
+  rmSync(root, { recursive: true });
+  writeFileSync(root, "");
+  const message = `file not found: ${join(root, A)}`;
+  expect(() => folders.scratchDir(A)).toThrow(expect.objectContaining({ code: "NOT_FOUND", message }));
 });
 
 it("holds 256 MiB: what is written beyond is BUDGET, until something is removed", async () => {
