@@ -22,7 +22,7 @@ test("a process that works has a snapshot after a thousand records or so, and ag
   expect(seqs(t, worker)).toEqual([]);
   for (let round = 0; round < 4; round++) {
     await said(worker, 600);
-    await settle(20);
+    await settle(60);
   }
   const [before = 0, last = 0] = seqs(t, worker);
   expect(before).toBeGreaterThan(1_000);

@@ -4,10 +4,8 @@ import type { ProcUuid } from "../../abi/ids.ts";
 import type { Journal, JournalRecord } from "../ports/journal.ts";
 import type { Ref } from "./refs.ts";
 
-/** The number of records per read. */
-const PAGE = 256;
-/** Other work is let in after this many pages of a long history. */
-const PAGES_A_BREATH = 2;
+/** The number of records per read: other work is let in after each, and one of 256 would take 10 ms. */
+const PAGE = 64;
 
 /** The records of a process from `fromSeq` on, in order. */
 export async function* recordsOf(
@@ -15,14 +13,13 @@ export async function* recordsOf(
   uuid: ProcUuid,
   fromSeq = 1,
 ): AsyncGenerator<JournalRecord> {
-  let pages = 0;
   for (let from = fromSeq; ; ) {
     const page = await journal.read(uuid, from, PAGE);
     yield* page;
     const last = page.at(-1);
     if (last === undefined) return;
     from = last.seq + 1;
-    if (++pages % PAGES_A_BREATH === 0) await breath();
+    await breath();
   }
 }
 
@@ -37,14 +34,13 @@ export async function eachAt<T>(
   take: (record: JournalRecord) => T,
 ): Promise<readonly T[]> {
   const found: T[] = [];
-  let pages = 0;
   while (found.length < refs.length) {
     const [first, ...more] = stretch(refs, found.length);
     if (first === undefined) break;
     const page = await journal.readAt(first.proc, [first.seq, ...more.map(({ seq }) => seq)]);
     if (page.length === 0) throw missing(first);
     for (const record of page) found.push(take(record));
-    if (++pages % PAGES_A_BREATH === 0) await breath();
+    if (found.length < refs.length) await breath();
   }
   return found;
 }
