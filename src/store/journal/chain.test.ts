@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anchorRoot, chainHash, genesis, type StoredRecord } from "./chain.ts";
+import { AnchorTree, anchorRoot, chainHash, genesis, type StoredRecord } from "./chain.ts";
 
 const sha = (...parts: (string | Uint8Array)[]) =>
   parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest();
@@ -73,6 +73,24 @@ describe("anchorRoot()", () => {
     const pair = sha(Uint8Array.of(1), a as Uint8Array, b as Uint8Array);
     const top = sha(Uint8Array.of(1), pair, c as Uint8Array);
     expect(anchorRoot(tails, hash(9))).toEqual(sha(Uint8Array.of(2), hash(9), top));
+  });
+
+  test("joins pairs level by level, and an odd last node moves up, however many tails there are", () => {
+    const join = (level: readonly Uint8Array[]): Uint8Array => {
+      if (level.length === 1) return level[0] as Uint8Array;
+      const pairs = level.flatMap((left, n) => (n % 2 === 0 ? [[left, ...level.slice(n + 1, n + 2)]] : []));
+      return join(
+        pairs.map((pair) => (pair.length === 1 ? (pair[0] as Uint8Array) : sha(Uint8Array.of(1), ...pair))),
+      );
+    };
+    for (let count = 1; count <= 70; count++) {
+      const tree = new AnchorTree();
+      const tails = Array.from({ length: count }, (_, n) => ({ proc: `p${n + 100}`, seq: n, hash: hash(n) }));
+      for (const tail of tails) tree.add(tail);
+      const top = join(tails.map(({ proc, seq, hash: own }) => leaf(proc, seq, own)));
+      const root = sha(Uint8Array.of(2), hash(9), top);
+      expect([tree.count, tree.root(hash(9)), anchorRoot(tails, hash(9))]).toEqual([count, root, root]);
+    }
   });
 
   test("does not depend on the order, but on every tail", () => {

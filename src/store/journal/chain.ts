@@ -65,26 +65,35 @@ export interface Tail {
  * previous root, and for the top if there are no tails.
  */
 export function anchorRoot(tails: readonly Tail[], previous: Uint8Array | null): Uint8Array {
-  const sorted = [...tails].sort((a, b) => (a.proc < b.proc ? -1 : a.proc > b.proc ? 1 : 0));
-  const none = new Uint8Array(HASH_BYTES);
-  return join(2, previous ?? none, top(sorted.map(leaf)) ?? none);
+  const tree = new AnchorTree();
+  for (const tail of [...tails].sort((a, b) => (a.proc < b.proc ? -1 : a.proc > b.proc ? 1 : 0)))
+    tree.add(tail);
+  return tree.root(previous);
 }
 
-function leaf({ proc, seq, hash: last }: Tail): Uint8Array {
-  return join(0, Buffer.from(`${JSON.stringify([proc, seq])}\n`), last);
-}
+/** The same, made as the tails come. Only whole subtrees are held, so it is small however many tails there are. */
+export class AnchorTree {
+  /** Whole subtrees from left to right, each lower than the one before it, with its height. */
+  readonly #whole: { readonly height: number; readonly node: Uint8Array }[] = [];
+  count = 0;
 
-function top(level: readonly Uint8Array[]): Uint8Array | undefined {
-  let nodes = level;
-  while (nodes.length > 1) {
-    const above: Uint8Array[] = [];
-    for (let n = 0; n < nodes.length; n += 2) {
-      const [left, right] = [nodes[n] as Uint8Array, nodes[n + 1]];
-      above.push(right === undefined ? left : join(1, left, right));
+  /** By rising `proc`. */
+  add({ proc, seq, hash: last }: Tail): void {
+    let [height, node] = [0, join(0, Buffer.from(`${JSON.stringify([proc, seq])}\n`), last)];
+    for (let left = this.#whole.at(-1); left?.height === height; left = this.#whole.at(-1)) {
+      this.#whole.pop();
+      [height, node] = [height + 1, join(1, left.node, node)];
     }
-    nodes = above;
+    this.#whole.push({ height, node });
+    this.count++;
   }
-  return nodes[0];
+
+  root(previous: Uint8Array | null): Uint8Array {
+    const none = new Uint8Array(HASH_BYTES);
+    const nodes = this.#whole.map(({ node }) => node);
+    const top = nodes.length === 0 ? none : nodes.reduceRight((right, left) => join(1, left, right));
+    return join(2, previous ?? none, top);
+  }
 }
 
 function join(tag: number, left: Uint8Array, right: Uint8Array): Uint8Array {

@@ -62,6 +62,20 @@ test("an anchor comes with 1,000 records, and at the end", async () => {
   expect(await offline(dir).verify({})).toMatchObject({ anchors: 2, broken: null });
 });
 
+test("an anchor of many processes is made in pieces, and is that of all of them", async () => {
+  const anchors = anchorsOf(join(dir, "journal.db"), journal);
+  await journal.append(Array.from({ length: 300 }, (_, n) => spawned(n + 1)));
+  let rounds = 0;
+  let next = setImmediate(function turn() {
+    rounds++;
+    next = setImmediate(turn);
+  });
+  await anchors.close();
+  clearImmediate(next);
+  expect(rounds).toBeGreaterThan(4);
+  expect(await offline(dir).verify({})).toMatchObject({ anchors: 1, broken: null });
+});
+
 test("the roots of several daemons are one chain", async () => {
   for (let n = 1; n <= 3; n++) {
     await journal.append([spawned(n)]);

@@ -8,7 +8,7 @@ import { messageOf } from "../../abi/errors.ts";
 import { PID_KERNEL } from "../../abi/ids.ts";
 import type { Clock } from "../../abi/program.ts";
 import { type Journal, KERNEL_UUID } from "../../kernel/ports/journal.ts";
-import { anchorRoot, type Tail } from "../journal/chain.ts";
+import { AnchorTree } from "../journal/chain.ts";
 import { indexedWith } from "../sqlite/schema.ts";
 import { ToolsDatabase } from "./database.ts";
 import type { WalkLock } from "./lock.ts";
@@ -22,7 +22,7 @@ const MAX_MS = 60_000;
 /** Share of the thread's time: with many processes anchors become rarer, but the daemon does not become slower. */
 const SHARE = 0.1;
 /** Processes read between two pauses. */
-const PORTION = 256;
+const PORTION = 64;
 
 const NEWEST = `SELECT at, body FROM records WHERE proc = '${KERNEL_UUID}' AND kind = 'journal.anchor'
   AND ${indexedWith("journal.anchor")} ORDER BY seq DESC LIMIT 1`;
@@ -108,10 +108,10 @@ export class Anchors {
 
   async #anchor(share: number, signal?: AbortSignal): Promise<void> {
     const { journal, clock, lock } = this.#options;
-    const { lsn, tails } = await lock.shared(() => this.#tails(new Pace(clock, share, signal)));
-    const root = anchorRoot(tails, this.#root);
+    const { lsn, tree } = await lock.shared(() => this.#tails(new Pace(clock, share, signal)));
+    const root = tree.root(this.#root);
     const previous = this.#root === null ? null : hex(this.#root);
-    const body = { root: hex(root), previous, processes: tails.length, lsn };
+    const body = { root: hex(root), previous, processes: tree.count, lsn };
     journal.note([{ proc: KERNEL_UUID, pid: PID_KERNEL, kind: "journal.anchor", v: 1, body }]);
     // a noted record is not dropped when the disk refuses it, so the next root builds on this one
     this.#root = root;
@@ -122,17 +122,17 @@ export class Anchors {
   }
 
   /** The last records of all processes in one consistent state of the journal, despite concurrent writes. */
-  async #tails(pace: Pace): Promise<{ lsn: number; tails: Tail[] }> {
-    const tails: Tail[] = [];
+  async #tails(pace: Pace): Promise<{ lsn: number; tree: AnchorTree }> {
+    const tree = new AnchorTree();
     this.#db.db.exec("BEGIN");
     try {
       const lsn = this.#db.lastLsn();
       for (let proc = this.#db.nextProc(""); proc !== undefined; proc = this.#db.nextProc(proc)) {
         const tail = this.#db.tail(proc);
-        if (tail !== undefined) tails.push({ proc, seq: tail.seq, hash: tail.hash });
-        if (tails.length % PORTION === 0) await pace.next();
+        if (tail !== undefined) tree.add({ proc, seq: tail.seq, hash: tail.hash });
+        if (tree.count % PORTION === 0) await pace.next();
       }
-      return { lsn, tails };
+      return { lsn, tree };
     } finally {
       this.#db.db.exec("COMMIT");
     }
