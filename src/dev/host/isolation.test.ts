@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { tempFolder } from "../testing.ts";
 import { HostProcesses } from "./exec.ts";
 import { hostIsolation, IsolationFinder, parentDeathPrefix } from "./isolation.ts";
+import { ownerMark } from "./orphans.ts";
 import { SandboxFinder } from "./sandbox/probe.ts";
 import { bashSpec, bwrapAt } from "./testing.ts";
 
@@ -56,14 +57,15 @@ describe("IsolationFinder", () => {
       new IsolationFinder({ wrappers: bwrapAt(bwrap) }),
       new SandboxFinder({ wrappers: bwrapAt(bwrap) }),
     ];
+    const owner = { kernelId: "k-daemon", epoch: 7 };
     const made = new HostProcesses({
-      ...{ kernelId: "k-daemon", epoch: 7, pipesDir: place },
-      isolation: (owner) => isolation.get(owner),
-      sandbox: (owner) => sandbox.get(owner),
+      ...{ ...owner, pipesDir: place },
+      isolation: (mark) => isolation.get(mark),
+      sandbox: (mark) => sandbox.get(mark),
     });
     expect([made.ownership, made.sandbox.available]).toEqual([fallback, false]);
     await made.close();
-    expect(readFileSync(seen, "utf8")).toBe(`${"k-probe:4\n".repeat(4)}${"k-daemon:7\n".repeat(2)}`);
+    expect(readFileSync(seen, "utf8")).toBe(`${"k-probe:4\n".repeat(4)}${`${ownerMark(owner)}\n`.repeat(2)}`);
   });
 
   it("a machine without namespaces runs programs all the same", async () => {
