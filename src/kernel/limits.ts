@@ -226,4 +226,6 @@ export const LIMITS = {
   loopGraceMs: 5_000,
   /** A child of the kernel stays a zombie this long, so that `ps` shows it. */
   zombieMs: 60_000,
+  /** So many of them at once; then the oldest is reaped. */
+  zombies: 128,
 } as const;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { asPid } from "../../../abi/ids.ts";
+import { LIMITS } from "../../limits.ts";
 import { NOTHING_LEFT, testKernel } from "../../testing/test-kernel.ts";
 import { settle } from "../../testing/virtual-clock.ts";
 
@@ -10,6 +11,17 @@ describe("Reaper", () => {
     await t.clock.advance(59_999);
     expect((await t.init.listProcs()).map((p) => [p.pid, p.state])).toEqual([[pid, "zombie"]]);
     await t.clock.advance(1);
+    expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+
+  test("reaps the oldest of more than are shown at once", async () => {
+    const t = testKernel();
+    const pids: number[] = [];
+    for (let n = 0; n < LIMITS.zombies + 3; n++) pids.push(await t.init.spawn("a", null));
+    await settle();
+    const shown = (await t.init.listProcs()).map(({ pid }) => pid);
+    expect(shown).toEqual(pids.slice(3));
+    await t.clock.advance(LIMITS.zombieMs);
     expect(t.census()).toEqual(NOTHING_LEFT);
   });
 

@@ -1,7 +1,7 @@
 /**
  * Reaps internal forks, and the zombies whose parent is the kernel: at once when their client has read the end, else a minute
- * after the exit, so that `ps` shows them; likewise those whose parent was told of their end. Any other zombie waits for its
- * parent.
+ * after the exit, so that `ps` shows them; likewise those whose parent was told of their end. Of very many that end within that
+ * minute the oldest make room: one that is only shown holds its memory as one that runs. Any other zombie waits for its parent.
  */
 import { ABORTED } from "../../../lib/abort.ts";
 import { LIMITS } from "../../limits.ts";
@@ -46,14 +46,19 @@ export class Reaper {
     if (this.#closed || this.#waiting.has(proc)) return;
     const stop = new AbortController();
     this.#waiting.set(proc, stop);
-    const core = this.#core();
-    core.ports.clock.sleep(LIMITS.zombieMs, stop.signal).then(
-      () => {
-        this.#waiting.delete(proc);
-        void reapProcess(core, proc);
-      },
-      () => {},
-    );
+    this.#core()
+      .ports.clock.sleep(LIMITS.zombieMs, stop.signal)
+      .then(
+        () => this.#reap(proc),
+        () => {},
+      );
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > LIMITS.zombies && oldest !== undefined) this.#reap(oldest);
+  }
+
+  #reap(proc: Process): void {
+    this.forget(proc);
+    void reapProcess(this.#core(), proc);
   }
 }
 
