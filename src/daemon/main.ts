@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { closeInherited } from "../dev/host/inherited.ts";
+import type { KernelApi } from "../kernel/ports/kernel-api.ts";
 import { shortHash } from "../lib/short-hash.ts";
 import { SteadyClock } from "../lib/time/steady-clock.ts";
 import { underUsualFlags } from "../lib/v8-flags.ts";
@@ -11,7 +12,7 @@ import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
 import { thisProcess } from "./host.ts";
-import { keepInRounds, releaseFreeMemory, tuneOnceLoaded } from "./own-engine.ts";
+import { keepInRounds, ownQuiet, releaseFreeMemory, tuneOnceLoaded } from "./own-engine.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 /** `code`: what V8 has compiled is kept for the next start, a file for each step. */
@@ -26,7 +27,9 @@ export async function daemonMain(
   // the C library has read it; what the daemon starts is not meant by it
   delete process.env.MALLOC_ARENA_MAX;
   delete process.env.MALLOC_MMAP_THRESHOLD_;
-  const keepRest = keepInRounds(code);
+  let kernel: KernelApi | undefined;
+  const isQuiet = ownQuiet();
+  const keepRest = keepInRounds(code, () => isQuiet() && kernel?.isWorking() === false);
   const clock = new SteadyClock();
   const options = {
     version,
@@ -36,7 +39,12 @@ export async function daemonMain(
     takeLease: (stateDir: string, sharedDir: string) =>
       takeAnyLease(join(stateDir, "journal"), join(sharedDir, `reading-${shortHash(spelled(stateDir))}`)),
   };
-  const exit = await runDaemon<Lease>((context) => loadBoot()(context), options);
+  const boot: Boot<Lease> = async (context) => {
+    const booted = await loadBoot()(context);
+    kernel = booted.kernel;
+    return booted;
+  };
+  const exit = await runDaemon(boot, options);
   // after a disk failure, a thread or a library may wait for the disk forever
   if (exit === EXIT_LOST || exit === EXIT_FENCED) thisProcess.vanish(exit);
   keepRest();

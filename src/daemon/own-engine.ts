@@ -17,7 +17,7 @@
  * and the library itself gives back only what is free at the end of its heap: 20 to 50 MB after an hour of turns.
  *
  * What V8 has compiled is kept for the next start. To write the largest file holds the event loop for 50 ms, so it is done while
- * nothing else is, and each file has a round of its own.
+ * no process is at work, else at the end of the daemon, and each file has a round of its own.
  */
 import { performance } from "node:perf_hooks";
 import { findLibc } from "../dev/host/libc.ts";
@@ -65,8 +65,6 @@ export function releaseFreeMemory(held = OWN): void {
 
 /** By then a daemon has done what it was started for, and V8 still has what it has compiled for that; later it forgets what did not run. */
 const KEPT_AFTER_MS = 20_000;
-/** A daemon that works without a break keeps it then; by that time V8 has forgotten most of what only a start runs. */
-const KEPT_AT_LAST_MS = 600_000;
 const QUIET_LOOK_MS = 1_000;
 /** Between two files: time for all that waits. */
 const BETWEEN_MS = 100;
@@ -74,7 +72,7 @@ const BETWEEN_MS = 100;
 const QUIET = 0.05;
 
 /** Whether the event loop had little to do since this was last asked. */
-function ownQuiet(): () => boolean {
+export function ownQuiet(): () => boolean {
   let last = performance.eventLoopUtilization();
   return () => {
     const now = performance.eventLoopUtilization();
@@ -84,8 +82,8 @@ function ownQuiet(): () => boolean {
   };
 }
 
-/** `files`: each step keeps one. Returns what keeps the rest at once, for a daemon that ends. */
-export function keepInRounds(files: Iterator<unknown>, isQuiet = ownQuiet()): () => void {
+/** `files`: each step keeps one; `isQuiet`: asked each second. Returns what keeps the rest at once, for a daemon that ends. */
+export function keepInRounds(files: Iterator<unknown>, isQuiet: () => boolean): () => void {
   const keepOne = (): boolean => underUsualFlags(() => files.next().done !== true);
   const later = (ms: number, act: () => void): void => {
     setTimeout(act, ms).unref();
@@ -93,13 +91,13 @@ export function keepInRounds(files: Iterator<unknown>, isQuiet = ownQuiet()): ()
   const keep = (): void => {
     if (keepOne()) later(BETWEEN_MS, keep);
   };
-  const look = (leftMs: number): void => {
-    if (isQuiet() || leftMs <= 0) keep();
-    else later(QUIET_LOOK_MS, () => look(leftMs - QUIET_LOOK_MS));
+  const look = (): void => {
+    if (isQuiet()) keep();
+    else later(QUIET_LOOK_MS, look);
   };
   later(KEPT_AFTER_MS - QUIET_LOOK_MS, () => {
     isQuiet();
-    later(QUIET_LOOK_MS, () => look(KEPT_AT_LAST_MS - KEPT_AFTER_MS));
+    later(QUIET_LOOK_MS, look);
   });
   return () => {
     while (keepOne());

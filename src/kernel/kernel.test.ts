@@ -16,7 +16,12 @@ describe("shutdown()", () => {
     const zombie = await t.start();
     zombie.end();
     await zombie.proc.done.promise;
-    expect(t.kernel.active()).toBe(2);
+    expect([t.kernel.active(), t.kernel.isWorking()]).toEqual([2, true]);
+    parent.proc.pause(0);
+    child.proc.pause(0);
+    expect([t.kernel.active(), t.kernel.isWorking()]).toEqual([2, false]);
+    parent.proc.resume(0);
+    child.proc.resume(0);
     await t.kernel.shutdown(5_000);
     expect([parent.proc.exit, child.proc.exit]).toEqual([EXIT.sigterm, EXIT.sigterm]);
     expect([parent, child, zombie].map(({ proc }) => proc.state)).toEqual(["dead", "dead", "dead"]);

@@ -420,6 +420,11 @@ export class Kernel implements KernelApi {
     return count;
   }
 
+  isWorking(): boolean {
+    for (const proc of this.table.all()) if (proc.seed.body.isActive && proc.isWorking) return true;
+    return false;
+  }
+
   shutdown(graceMs: number): Promise<void> {
     this.#shutdown ??= this.#end(graceMs);
     return this.#shutdown;

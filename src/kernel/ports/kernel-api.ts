@@ -166,6 +166,8 @@ export interface KernelApi {
   noticeOf(pid: Pid): string;
   /** Created and running processes that keep the daemon alive: all but unattended sessions that wait. */
   active(): number;
+  /** Whether a process runs that nothing holds: a session that waits for its user does not. */
+  isWorking(): boolean;
   /** Live OS children of all owners. */
   readonly osChildren: number;
   /**

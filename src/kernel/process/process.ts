@@ -85,7 +85,7 @@ export class Process {
   #result = "";
   #tape: Tape | null = null;
   #coroutines: Coroutines | null = null;
-  readonly work = new Work(() => this.#isWorking());
+  readonly work = new Work(() => this.isWorking);
   readonly life: LifeCycle;
   readonly halt = new Halt(() => this.work.check());
   readonly ending = new Ending();
@@ -245,7 +245,7 @@ export class Process {
   }
 
   /** Whether it runs and nothing holds it. A session that waits for its user does not work. */
-  #isWorking(): boolean {
+  get isWorking(): boolean {
     const { now, activity } = this.life;
     const waits = activity === "idle" || (this.conversation !== null && activity === "waiting");
     const runs = now.is === "running" || now.is === "finishing";

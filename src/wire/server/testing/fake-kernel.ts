@@ -358,6 +358,10 @@ export class FakeKernel implements KernelApi {
     return this.activeCount;
   }
 
+  isWorking(): boolean {
+    return this.activeCount > 0;
+  }
+
   async shutdown(graceMs: number): Promise<void> {
     this.calls.push(`shutdown ${graceMs}`);
     for (const { events } of this.spawned) events?.end();
