@@ -178,6 +178,8 @@ export interface RunEnd {
   readonly elapsedMs: number;
   /** The number of queued messages. */
   readonly queued: number;
+  /** Agents that go on working for it in the background, whose ends begin further runs; absent: none. */
+  readonly background?: number;
   /** Calls refused in the run; absent: none. */
   readonly denied?: readonly Refusal[];
 }

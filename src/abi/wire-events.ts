@@ -319,6 +319,8 @@ export interface IdleEvent extends Ended<"idle"> {
   readonly elapsed_ms: number;
   /** Messages that wait. */
   readonly queued: number;
+  /** Agents that go on working for it in the background, whose ends begin further runs; absent: none. */
+  readonly background?: number;
 }
 
 export interface ErrorEvent extends Told<"error"> {

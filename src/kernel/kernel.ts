@@ -84,7 +84,7 @@ import { chooseModel } from "./process/chosen-model.ts";
 import { abandonAll } from "./process/end/abandon.ts";
 import { endLive, graceOf } from "./process/end/finish.ts";
 import { Reaper } from "./process/end/reaper.ts";
-import { handOver } from "./process/end/report.ts";
+import { endAgents, handOver } from "./process/end/report.ts";
 import { endAll, endServices } from "./process/end/shutdown.ts";
 import { jobOutput, jobsOf, liveJobs } from "./process/jobs.ts";
 import { lendEnv } from "./process/lending.ts";
@@ -316,6 +316,10 @@ export class Kernel implements KernelApi {
 
   handOver(pid: Pid): Promise<readonly Pid[]> {
     return handOver(this, pid);
+  }
+
+  endAgents(pid: Pid): void {
+    endAgents(this, pid);
   }
 
   chooseModel(pid: Pid, wish: ModelWish): Promise<ModelAnswering> {

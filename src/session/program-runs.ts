@@ -1,6 +1,7 @@
 /** The calls by which the program of a session reports its runs; each run gets a separate handle. */
 
 import { printed, SyscallError } from "../abi/errors.ts";
+import type { RunEnd } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { ENDS, type Terminal } from "../abi/loop.ts";
 import type { ExitStatus } from "../abi/process.ts";
@@ -10,7 +11,9 @@ import type { RecordKind } from "../kernel/ports/journal.ts";
 import type { JournalHold } from "../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Conversation } from "../kernel/process/conversation.ts";
+import { isInBackground } from "../kernel/process/end/report.ts";
 import type { Process } from "../kernel/process/process.ts";
+import type { ProcessTable } from "../kernel/process/table.ts";
 import { findShellNote } from "../lib/text/shell-line.ts";
 import { firstWords } from "./title.ts";
 
@@ -24,6 +27,7 @@ export interface RunSeat {
 export interface SessionRunning {
   readonly ports: Pick<KernelPorts, "clock" | "journal" | "log">;
   readonly journalWatch: Pick<JournalHold<Process>, "heldUntil">;
+  readonly table: Pick<ProcessTable, "childrenOf">;
   note(proc: Process, kind: RecordKind, body: unknown): void;
   idle(proc: Process): void;
 }
@@ -110,11 +114,20 @@ function end(core: SessionRunning, proc: Process, { reason, exit }: Ended): void
       tokensUsed: proc.used.tokens - run.tokensBefore,
       elapsedMs: mono - run.startedMono,
       queued: proc.mailbox?.size ?? 0,
+      ...workingFor(core, proc),
       ...proc.refusals.told(),
     },
     mono,
   );
   core.idle(proc);
+}
+
+/** An agent that ends has left its message in the same moment: it counts here, or among the queued ones. */
+function workingFor({ table }: SessionRunning, { pid }: Process): Pick<RunEnd, "background"> {
+  const working = table
+    .childrenOf(pid)
+    .filter((child) => child.isLive && isInBackground(child) && child.life.activity !== "idle");
+  return working.length === 0 ? {} : { background: working.length };
 }
 
 /** Syncs the journal; waits while the disk refuses writes for a time. A disk that is lost ends the daemon. */

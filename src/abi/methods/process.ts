@@ -294,6 +294,12 @@ export const PROCESS_METHODS = {
         .boolean()
         .optional()
         .describe("With SIGPAUSE: the process is resumed as soon as this connection is closed."),
+      agents: z
+        .boolean()
+        .optional()
+        .describe(
+          "Agents that work for it in the background end first, with all below them; it is told nothing of their ends.",
+        ),
     }),
     result: undefined,
   },

@@ -1,8 +1,9 @@
 /**
- * Follows the session of a print run: says the messages, prints what happens, and ends when stdin has ended and every
- * message is answered.
+ * Follows the session of a print run: says the messages, prints what happens, and ends when stdin has ended, every
+ * message is answered, and no agent works for the session in the background any more.
  */
 import { codeOf, messageOf } from "../../abi/errors.ts";
+import { SIGNALS } from "../../abi/process.ts";
 import type { AskEvent, CompleteEvent, IdleEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
 import { daemonVanished } from "../daemon/vanished.ts";
@@ -43,8 +44,12 @@ export class Conversation {
   readonly #session: PrintSession;
   /** Messages of ours that the session has not read, the oldest first; undefined: a correction. */
   readonly #unread: Array<Said | undefined> = [];
-  /** The run in progress is about messages of ours. */
+  /** The run in progress is about messages of ours, or about what an agent has found for them. */
   #isRunning = false;
+  /** The end of an agent in the background is to begin another run. */
+  #isAwaited = false;
+  /** The run that would be the last one, but for what it waits for: its result is that of what follows. */
+  #held: Held | undefined;
   #hasInput = true;
   #isDone = false;
   /** Its process has ended. */
@@ -79,10 +84,18 @@ export class Conversation {
     saying.catch(() => undefined);
     if (!isWhole) throw daemonVanished(this.#session.pid, true);
     if (stops.code !== undefined) {
-      if (!this.#hasResult) this.#stopped();
+      if (!this.#hasResult || this.#held !== undefined) await this.#stopped();
       return stops.code;
     }
+    if (this.#exitCode !== 0 && !this.#hasEnded) await this.#endAgents();
     return this.#exitCode === 0 && this.hasFailed ? 1 : this.#exitCode;
+  }
+
+  /** A run that failed leaves nothing that works on, and costs money, for nobody. */
+  async #endAgents(): Promise<void> {
+    const { pid } = this.#session;
+    const wish = { pid, signal: SIGNALS.SIGINT, agents: true };
+    await this.#around.client.request("kill", wish).catch(() => undefined);
   }
 
   async #sayAll(messages: AsyncIterable<Said>): Promise<void> {
@@ -125,16 +138,28 @@ export class Conversation {
       if (said !== undefined && this.#around.replays) view.replay(said);
       this.#isRunning = true;
       this.#move();
-    }
+    } else if (event.event === "input" && event.from !== 0 && this.#isAwaited) this.#isRunning = true;
+    if (event.event === "idle") return await this.#rested(event);
     // what the session does for others is not ours to print; but a failure is
-    if (!this.#isRunning && !["spawn", "log", "error"].includes(event.event)) return false;
-    if (event.event !== "idle") view.show(event);
-    else {
-      this.#isRunning = false;
-      if (!(await this.#isCorrected(event))) await this.#over(event);
-      return this.#endIfDone();
-    }
+    if (this.#isRunning || ["spawn", "log", "error"].includes(event.event)) view.show(event);
     return false;
+  }
+
+  /** A run has ended, of ours or of others. True: there is nothing more to wait for. */
+  async #rested(event: IdleEvent): Promise<boolean> {
+    const wasOurs = this.#isRunning;
+    const held = this.#held;
+    if (!wasOurs && !this.#isAwaited) return false;
+    const ended = wasOurs ? after(held, event) : held?.event;
+    const { exit_code: code, background = 0, queued } = event;
+    this.#isRunning = false;
+    this.#held = undefined;
+    this.#isAwaited = code === 0 && (background > 0 || queued > this.#unread.length);
+    if (ended === undefined) return this.#endIfDone();
+    const isLast = !this.#hasInput && this.#unread.length === 0 && this.#around.stops.code === undefined;
+    if (this.#isAwaited && isLast) this.#held = { event: ended, atMs: performance.now() };
+    else if (!(await this.#isCorrected(ended))) await this.#over(ended);
+    return this.#endIfDone();
   }
 
   #ask(event: AskEvent): void {
@@ -172,21 +197,20 @@ export class Conversation {
     return this.#around.printer.stopped(ending, facts);
   }
 
-  /** The command was stopped before any run had its end. */
-  #stopped(): void {
+  /** The command was stopped before any run had its end, or while it waited for agents of one. */
+  async #stopped(): Promise<void> {
     const { printer, view, stops } = this.#around;
+    const held = this.#held;
+    const why = held === undefined ? "stopped before the run began" : "stopped while its agents worked";
+    const facts = held === undefined ? { durationMs: 0, usd: 0, totalUsd: 0 } : await this.#facts(held.event);
+    const ending = {
+      subtype: "error_during_execution" as const,
+      terminalReason: held === undefined ? "aborted_streaming" : "aborted_tools",
+      errors: [why],
+      exitCode: stops.code ?? 1,
+    };
     this.#hasResult = true;
-    view.result(
-      printer.stopped(
-        {
-          subtype: "error_during_execution",
-          terminalReason: "aborted_streaming",
-          errors: ["stopped before the run began"],
-          exitCode: stops.code ?? 1,
-        },
-        { durationMs: 0, usd: 0, totalUsd: 0 },
-      ),
-    );
+    view.result(printer.stopped(ending, facts));
   }
 
   async #facts({ elapsed_ms: durationMs = 0, ...event }: CompleteEvent | IdleEvent): Promise<RunFacts> {
@@ -234,7 +258,8 @@ export class Conversation {
 
   #endIfDone(): boolean {
     const hasMore = this.#hasInput || this.#unread.length > 0;
-    if (this.#isRunning || (hasMore && this.#around.stops.code === undefined)) return false;
+    const isWanted = hasMore || this.#isAwaited;
+    if (this.#isRunning || (isWanted && this.#around.stops.code === undefined)) return false;
     this.#isDone = true;
     this.#session.close();
     return true;
@@ -244,6 +269,20 @@ export class Conversation {
     this.#moved.resolve();
     this.#moved = Promise.withResolvers();
   }
+}
+
+/** A run whose result is not printed yet, because agents still work for it; `atMs`: when it ended. */
+interface Held {
+  readonly event: IdleEvent;
+  readonly atMs: number;
+}
+
+/** The run, as the end of the one before it that was held. */
+function after(held: Held | undefined, event: IdleEvent): IdleEvent {
+  if (held === undefined) return event;
+  const denied = [...(held.event.denied ?? []), ...(event.denied ?? [])];
+  const elapsed_ms = held.event.elapsed_ms + performance.now() - held.atMs;
+  return { ...event, elapsed_ms, ...(denied.length === 0 ? {} : { denied }) };
 }
 
 function withValue(facts: RunFacts, fit: Fit | undefined): RunFacts {

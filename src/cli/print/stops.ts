@@ -1,6 +1,7 @@
 /**
  * What ends a print run from outside: Ctrl-C, SIGTERM, a stdout that nobody reads any more. The first one asks the run to
- * end, and its result is printed; a second Ctrl-C kills it.
+ * end, and its result is printed; a second Ctrl-C kills it. Agents that work for the session in the background end, too:
+ * nobody is there any more for what they find.
  */
 import { SIGNALS } from "../../abi/process.ts";
 import { STDOUT_CLOSED } from "../../lib/stdout-closed.ts";
@@ -19,7 +20,7 @@ interface Target {
 export class Stops implements AsyncDisposable {
   /** The exit code of the command once it was stopped. */
   code: number | undefined;
-  readonly #client: Pick<ChatClient, "interrupt" | "request">;
+  readonly #client: Pick<ChatClient, "request">;
   readonly #abandon = new AbortController();
   readonly #unlisten: Array<() => void> = [];
   #target: Target | undefined;
@@ -27,7 +28,7 @@ export class Stops implements AsyncDisposable {
   /** Called at the first stop. */
   onStop: () => void = () => {};
 
-  constructor(client: Pick<ChatClient, "interrupt" | "request">) {
+  constructor(client: Pick<ChatClient, "request">) {
     this.#client = client;
   }
 
@@ -64,7 +65,7 @@ export class Stops implements AsyncDisposable {
     const ends = code === STDOUT_CLOSED && isNew;
     const asked = ends
       ? this.#client.request("kill", { pid, signal: SIGNALS.SIGTERM })
-      : this.#client.interrupt(pid);
+      : this.#client.request("kill", { pid, signal: SIGNALS.SIGINT, agents: true });
     await asked.catch(() => this.#abandon.abort());
   }
 

@@ -224,6 +224,7 @@ function messagePayload(event: Of<"input" | "queued">): InputEvent | QueuedEvent
 function idlePayload(event: Of<"idle">): IdleEvent {
   const { pid, seq, outcome, reason, message, error, result, exitCode, tokensUsed, elapsedMs, queued } =
     event;
+  const { background } = event;
   return {
     event: "idle",
     pid,
@@ -237,6 +238,7 @@ function idlePayload(event: Of<"idle">): IdleEvent {
     tokens_used: tokensUsed,
     elapsed_ms: Math.floor(elapsedMs),
     queued,
+    ...(background === undefined ? {} : { background }),
     ...deniedPayload(event),
   };
 }

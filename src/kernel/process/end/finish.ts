@@ -16,7 +16,7 @@ import type { KernelPorts } from "../../ports/kernel-ports.ts";
 import type { Process } from "../process.ts";
 import type { ProcessTable } from "../table.ts";
 import { treeOf } from "../tree/worktree.ts";
-import { reportOf, usesOf } from "./report.ts";
+import { isUntold, reportOf, usesOf } from "./report.ts";
 
 /** What the end of a process needs of the kernel. */
 export interface Finishing {
@@ -72,7 +72,7 @@ async function finishOnce(finish: Finish): Promise<void> {
   tell(core, proc, exit);
   report?.deliver();
   core.ports.onExited?.(proc.pid);
-  if (proc.isLeft || report !== null) core.offer(proc, wasToGo(proc) ? "now" : "seen");
+  if (proc.isLeft || report !== null || isUntold(proc)) core.offer(proc, wasToGo(proc) ? "now" : "seen");
 }
 
 /** It was to end with its parent, which has been reaped: as if it had ended before, nobody is shown it. */

@@ -5,9 +5,10 @@
 import { agentIdOf, noticeText } from "../../../abi/child.ts";
 import { Fault } from "../../../abi/errors.ts";
 import type { Pid } from "../../../abi/ids.ts";
-import type { ExitStatus } from "../../../abi/process.ts";
+import { type ExitStatus, SIGNALS, type Signal } from "../../../abi/process.ts";
 import { type LiveFacet, plainFacet } from "../../facts/facet.ts";
 import { type Letters, letterTo } from "../../ipc/post.ts";
+import { LIMITS } from "../../limits.ts";
 import type { Journal, JournalDraft } from "../../ports/journal.ts";
 import { type Redacting, redactedBytes } from "../../redact/model-bound.ts";
 import { type Noting, notable } from "../note.ts";
@@ -75,6 +76,28 @@ export async function handOver(core: HandingOver, pid: Pid): Promise<readonly Pi
   throw new Fault({ code: "CONFLICT", message: `no call waits for ${whom} ${pid}` });
 }
 
+/** Whose ends are nobody's news. */
+const UNTOLD = new WeakSet<Process>();
+
+interface EndingAgents {
+  readonly table: Pick<ProcessTable, "childrenOf">;
+  deliver(proc: Process, signal: Signal, graceMs: number): Promise<unknown>;
+}
+
+/** Ends the agents that work for a process in the background, with all below them; it is told nothing of their ends. */
+export function endAgents(core: EndingAgents, pid: Pid): void {
+  for (const child of core.table.childrenOf(pid)) {
+    if (!child.isLive || !isInBackground(child)) continue;
+    UNTOLD.add(child);
+    void core.deliver(child, SIGNALS.SIGTERM, LIMITS.orphanGraceMs);
+  }
+}
+
+/** Nobody waits for the process, nor is told of its end: who reaps it does not matter. */
+export function isUntold(proc: Process): boolean {
+  return UNTOLD.has(proc);
+}
+
 interface Reporting extends Letters, Redacting {
   readonly ports: Letters["ports"] & Redacting["ports"];
   readonly table: Pick<ProcessTable, "get">;
@@ -98,7 +121,7 @@ export function usesOf({ used: { toolCalls } }: Process): { readonly toolUses?: 
 export function reportOf(core: Reporting, proc: Process, exit: ExitStatus): Report | null {
   const parent = core.table.get(proc.ppid);
   const { child, uuid } = proc.seed;
-  if (child === undefined || parent?.isLive !== true || !isInBackground(proc)) return null;
+  if (child === undefined || parent?.isLive !== true || !isInBackground(proc) || isUntold(proc)) return null;
   const text = noticeText(child, {
     agentId: agentIdOf(uuid),
     exit,

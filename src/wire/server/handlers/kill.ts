@@ -4,7 +4,8 @@ import type { Handler } from "../handler.ts";
 import { requireSignal } from "../signal.ts";
 
 export const kill: Handler<"kill"> = async (params, { kernel, gone }) => {
-  const { pid, signal = SIGNALS.SIGTERM, while_connected: isHeld = false } = params;
+  const { pid, signal = SIGNALS.SIGTERM, while_connected: isHeld = false, agents = false } = params;
+  if (agents) kernel.endAgents(asPid(pid));
   await kernel.init.kill(asPid(pid), requireSignal(signal, "Kill"));
   if (isHeld && signal === SIGNALS.SIGPAUSE) {
     const resume = (): void => void kernel.init.kill(asPid(pid), SIGNALS.SIGRESUME).catch(() => undefined);

@@ -322,6 +322,10 @@ export class FakeKernel implements KernelApi {
     return [pid];
   }
 
+  endAgents(pid: Pid): void {
+    this.calls.push(`endAgents ${pid}`);
+  }
+
   async chooseModel(_pid: Pid, { model = "" }: { readonly model?: string | undefined }) {
     return { device: "/dev/llm/fake", model, from: "step" } as const;
   }
