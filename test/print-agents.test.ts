@@ -108,6 +108,49 @@ describe("agents in the background of crux -p", () => {
   });
 });
 
+describe("what a run of crux -p has used", () => {
+  it("counts the agents it has started, by model, and attempts that broke off; in sum it is what the run cost", async () => {
+    world.settings({
+      models: {
+        "test-large": { price: { input: 10, output: 10 } },
+        "test-small": { price: { input: 1, output: 1 } },
+      },
+    });
+    const used = { input: 100, output: 10 };
+    let tries = 0;
+    await startModel({
+      script: (request) => {
+        if (isChild(request)) return text("Gold.").usage({ ...used, cacheRead: 50 });
+        if (request.assistantTurns > 0) return text("Done.").usage(used);
+        const input = { description: "digs", prompt: "dig", model: "openai/test-small" };
+        const call = toolUse({ name: "agent", input }).usage(used);
+        return tries++ === 0 ? text("Lost.").usage(used).truncate({ afterEvents: 2 }) : call;
+      },
+    });
+    const env = modelEnv(server);
+    const args = ["-p", "--model", "openai/test-large", "--output-format", "json", "lead"];
+    const { stdout } = await world.crux(args, { env });
+    const [result] = checkedLines(stdout);
+    const { modelUsage, usage, total_cost_usd: total } = result as unknown as Used;
+    const { "test-large": large, "test-small": small } = modelUsage;
+    expect(server.requests).toHaveLength(4);
+    expect(small).toMatchObject({ inputTokens: 100, outputTokens: 10, cacheReadInputTokens: 50 });
+    // the attempt that broke off counts as estimated
+    expect(large?.inputTokens).toBeGreaterThan(200);
+    expect(usage.input_tokens).toBe((large?.inputTokens ?? 0) + (small?.inputTokens ?? 0));
+    expect(usage.cache_read_input_tokens).toBe(50);
+    expect((large?.costUSD ?? 0) + (small?.costUSD ?? 0)).toBeCloseTo(total, 9);
+  });
+});
+
+interface Used {
+  readonly total_cost_usd: number;
+  readonly usage: { readonly input_tokens: number; readonly cache_read_input_tokens: number };
+  readonly modelUsage: Readonly<
+    Record<string, { inputTokens: number; outputTokens: number; costUSD?: number } | undefined>
+  >;
+}
+
 /** None of those that a call has started still lives; the sessions that wait for a message do. */
 async function expectNoAgent(): Promise<void> {
   const called = async () => {

@@ -251,8 +251,8 @@ export const BUDGET_DOCS: MethodDocs<keyof typeof BUDGET_METHODS> = {
       by: "model",
       lines: [
         {
-          ...{ key: "sonnet", calls: 4, tokens: 1840, input: 540, cached: 1000, output: 300, thinking: 120 },
-          ...{ usd: 0.02, unpriced: 0 },
+          ...{ key: "sonnet", calls: 4, tokens: 1840, input: 540, written: 200, cached: 1000, output: 300 },
+          ...{ thinking: 120, usd: 0.02, unpriced: 0 },
         },
       ],
       cut: false,

@@ -105,6 +105,7 @@ export const BUDGET_METHODS = {
           calls: z.int(),
           tokens: z.int(),
           input: z.int().describe("Tokens of input that did not come from a cache."),
+          written: z.int().describe("How many of those were written to a cache."),
           cached: z.int().describe("Tokens of input that the server had cached."),
           output: z.int(),
           thinking: z

@@ -3,6 +3,8 @@
  * message is answered, and no agent works for the session in the background any more.
  */
 import { codeOf, messageOf } from "../../abi/errors.ts";
+import type { Usage } from "../../abi/llm.ts";
+import type { Result } from "../../abi/methods/methods.ts";
 import { SIGNALS } from "../../abi/process.ts";
 import type { AskEvent, CompleteEvent, IdleEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
@@ -12,7 +14,10 @@ import { type AnswerSchema, correction, type Fit, MAX_CORRECTIONS } from "./json
 import type { Ended, Printer, RunFacts } from "./printer.ts";
 import type { PrintSession } from "./session.ts";
 import type { Stops } from "./stops.ts";
+import { type ModelSpent, minus, NONE, plus, tokensOf } from "./tally.ts";
 import type { Said } from "./user-line.ts";
+
+type CostLine = Omit<Result<"cost.get">["lines"][number], "key">;
 
 /** Messages that were said and are not read; more wait on stdin. */
 const MAX_UNREAD = 16;
@@ -57,16 +62,18 @@ export class Conversation {
   #hasResult = false;
   #exitCode = 0;
   #corrections = 0;
-  /** Wall clock, as records have it. */
-  readonly #begunAt = Date.now();
+  /** Its calls from then on count: wall clock, as records have it. A session of ours may have begun before. */
+  readonly #since: number;
   /** As it was told last. */
-  readonly #usdByModel = new Map<string, number>();
+  readonly #told = new Map<string, ModelSpent>();
   readonly #usd: { atStart: number; before: number } = { atStart: 0, before: 0 };
+  #tokensBefore = 0;
   #moved = Promise.withResolvers<void>();
 
   constructor(around: Around, session: PrintSession) {
     this.#around = around;
     this.#session = session;
+    this.#since = session.isNew ? 0 : Date.now();
     if (session.first !== undefined) this.#unread.push(session.first);
     around.stops.onStop = () => this.#endIfDone();
   }
@@ -74,7 +81,11 @@ export class Conversation {
   /** The exit code. Rejects when the events break off. `messages`: those that the session was not begun with. */
   async follow(messages: AsyncIterable<Said>): Promise<number> {
     const { stops } = this.#around;
-    if (!this.#session.isNew) this.#usd.before = this.#usd.atStart = (await this.#spent()) ?? 0;
+    if (!this.#session.isNew) {
+      const { usd, tokens } = (await this.#account()) ?? { usd: 0, tokens: 0 };
+      this.#usd.before = this.#usd.atStart = usd;
+      this.#tokensBefore = tokens;
+    }
     const saying = this.#sayAll(messages);
     for await (const event of this.#session.events) if (await this.#take(event)) break;
     const isWhole = this.#isDone || this.#hasEnded || stops.code !== undefined;
@@ -214,21 +225,23 @@ export class Conversation {
   }
 
   async #facts({ elapsed_ms: durationMs = 0, ...event }: CompleteEvent | IdleEvent): Promise<RunFacts> {
-    const told = event.event === "complete" ? event.subtree_cost_usd : await this.#spent();
+    const account = event.event === "complete" ? undefined : await this.#account();
+    const told = event.event === "complete" ? event.subtree_cost_usd : account?.usd;
     const now = Math.max(told ?? 0, this.#usd.before);
     const facts = { durationMs, usd: now - this.#usd.before, totalUsd: now - this.#usd.atStart };
     this.#usd.before = now;
-    const [only = "", ...more] = this.#around.printer.models;
-    const priced = more.length === 0 ? {} : { usdByModel: await this.#spentByModel() };
-    if (more.length === 0) this.#usdByModel.set(only, (this.#usdByModel.get(only) ?? 0) + facts.usd);
+    const tokens = account === undefined ? undefined : account.tokens - this.#tokensBefore;
+    this.#tokensBefore = account?.tokens ?? this.#tokensBefore;
+    const byModel = await this.#spentByModel(tokens, facts.usd);
     const window = await this.#window();
     const known = window === undefined ? {} : { window };
-    return { ...facts, usd: rounded(facts.usd), totalUsd: rounded(facts.totalUsd), ...priced, ...known };
+    const more = byModel === undefined ? {} : { byModel };
+    return { ...facts, usd: rounded(facts.usd), totalUsd: rounded(facts.totalUsd), ...more, ...known };
   }
 
   /** undefined: not known, as after the end of the session. */
   async #window(): Promise<number | undefined> {
-    if (this.#hasEnded || this.#around.printer.models.length === 0) return undefined;
+    if (this.#hasEnded || this.#around.printer.only?.[0] === "") return undefined;
     const { pid } = this.#session;
     const found = await this.#around.client
       .request("context.stat", { pid, brief: true })
@@ -236,24 +249,40 @@ export class Conversation {
     return found?.window;
   }
 
-  /** US dollars of each model since the last result; a model whose price is not known is left out. */
-  async #spentByModel(): Promise<ReadonlyMap<string, number>> {
+  /** What each model has used since the last result; undefined: what its only model has told, which is all of `tokens`. */
+  async #spentByModel(
+    tokens: number | undefined,
+    usd: number,
+  ): Promise<ReadonlyMap<string, ModelSpent> | undefined> {
+    const { only } = this.#around.printer;
+    if (only !== undefined && tokens === tokensOf(only[1])) {
+      const [model, usage] = only;
+      const before = this.#told.get(model);
+      const sum = { usage: plus(before?.usage ?? NONE, usage), usd: (before?.usd ?? 0) + usd };
+      if (tokens > 0) this.#told.set(model, sum);
+      return undefined;
+    }
     const { pid } = this.#session;
-    const wish = { by: "model", pid, since: this.#begunAt } as const;
+    const wish = { by: "model", pid, since: this.#since } as const;
     const found = await this.#around.client.request("cost.get", wish).catch(() => undefined);
-    const spent = new Map<string, number>();
-    for (const { key, usd, unpriced } of found?.lines ?? []) {
-      if (unpriced === 0) spent.set(key, rounded(usd - (this.#usdByModel.get(key) ?? 0)));
-      this.#usdByModel.set(key, usd);
+    if (found === undefined) return undefined;
+    const spent = new Map<string, ModelSpent>();
+    for (const { key, ...line } of found.lines) {
+      const { usage: told = NONE, usd: paid = 0 } = this.#told.get(key) ?? {};
+      const sum = usageOf(line);
+      this.#told.set(key, { usage: sum, usd: line.usd });
+      const usage = minus(sum, told);
+      const cost = line.unpriced === 0 ? { usd: rounded(line.usd - paid) } : {};
+      if (tokensOf(usage) > 0) spent.set(key, { usage, ...cost });
     }
     return spent;
   }
 
-  /** US dollars that the session and all below it have cost; undefined: not known. */
-  async #spent(): Promise<number | undefined> {
+  /** What the session and all below it have used; undefined: not known. */
+  async #account(): Promise<{ readonly usd: number; readonly tokens: number } | undefined> {
     const { pid } = this.#session;
     const found = await this.#around.client.request("budget.get", { pid }).catch(() => undefined);
-    return found?.accounts.find((account) => account.pid === pid)?.spent.usd;
+    return found?.accounts.find((account) => account.pid === pid)?.spent;
   }
 
   #endIfDone(): boolean {
@@ -287,6 +316,15 @@ function after(held: Held | undefined, event: IdleEvent): IdleEvent {
 
 function withValue(facts: RunFacts, fit: Fit | undefined): RunFacts {
   return fit?.kind === "fits" ? { ...facts, structured: fit.value } : facts;
+}
+
+function usageOf({ input, written, cached, output }: CostLine): Usage {
+  return {
+    input_tokens: input - written,
+    output_tokens: output,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+  };
 }
 
 /** Millionths of a dollar are the unit of accounts. */

@@ -138,10 +138,17 @@ test("where several models answered, each has its own cost, if its price is know
   const printer = aPrinter();
   printer.take(message());
   printer.take({ ...message(), model: "haiku" });
-  expect(printer.models).toEqual(["sonnet", "haiku"]);
-  const known = { usdByModel: new Map([["haiku", 0.001]]), window: 200_000 };
-  const { modelUsage } = printer.end(idle(), { ...facts, ...known }).line;
+  expect(printer.only).toBe(undefined);
+  const used = { output_tokens: 4, cache_creation_input_tokens: 0, cache_read_input_tokens: 1 };
+  const byModel = new Map([
+    ["haiku", { usage: { ...used, input_tokens: 30 }, usd: 0.001 }],
+    ["sonnet", { usage: { ...used, input_tokens: 10 } }],
+  ]);
+  const { modelUsage, usage } = printer.end(idle(), { ...facts, byModel, window: 200_000 }).line;
   expect([modelUsage.haiku?.costUSD, modelUsage.sonnet?.costUSD]).toEqual([0.001, undefined]);
+  expect([modelUsage.haiku?.inputTokens, usage.input_tokens, usage.cache_read_input_tokens]).toEqual([
+    30, 40, 2,
+  ]);
   expect([modelUsage.haiku?.contextWindow, modelUsage.sonnet?.contextWindow]).toEqual([200_000, undefined]);
 });
 

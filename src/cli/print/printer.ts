@@ -16,7 +16,7 @@ import type {
 } from "../../abi/wire-events.ts";
 import { switchWords } from "../../lib/text/model-words.ts";
 import { type Ending, endingOf, failedEnding } from "./ending.ts";
-import { Tally } from "./tally.ts";
+import { type ModelSpent, Tally } from "./tally.ts";
 import type { Said } from "./user-line.ts";
 
 /** What is known when a session has begun. */
@@ -29,8 +29,8 @@ export interface RunFacts {
   /** US dollars: of the run, and of the whole command. */
   readonly usd: number;
   readonly totalUsd: number;
-  /** Of the run, where several models answered; one is absent where its price is not known. */
-  readonly usdByModel?: ReadonlyMap<string, number>;
+  /** Of the run, by model, where that is more than its replies were told to have used. */
+  readonly byModel?: ReadonlyMap<string, ModelSpent>;
   /** The window of the model that answered last, in tokens; absent: not known. */
   readonly window?: number;
   /** With --json-schema: the value that matches. */
@@ -119,9 +119,9 @@ export class Printer {
     return this.#tally.text;
   }
 
-  /** The models that have answered in this run. */
-  get models(): readonly string[] {
-    return this.#tally.models;
+  /** The model that has answered in this run, and what its replies have used; undefined: there are several. */
+  get only(): Tally["only"] {
+    return this.#tally.only;
   }
 
   /** The id of the first call with these arguments that has no result; undefined: it is not known. */
@@ -166,8 +166,7 @@ export class Printer {
       duration_ms: Math.round(durationMs),
       duration_api_ms: Math.round(tally.apiMs),
       total_cost_usd: totalUsd,
-      usage: tally.usage,
-      modelUsage: tally.modelUsage(more),
+      ...tally.spent(more),
       permission_denials: tally.denials(refused),
       ...this.#common(),
     };

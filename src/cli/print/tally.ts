@@ -6,16 +6,23 @@ import type { MessageEvent, ToolResultEvent, WireRefusal } from "../../abi/wire-
 type ToolUse = Extract<Block, { type: "tool_use" }>;
 type Denials = ResultLine["permission_denials"];
 
-const NONE: Usage = {
+export const NONE: Usage = {
   input_tokens: 0,
   output_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: 0,
 };
 
+/** What calls of a model have used; `usd`: US dollars, absent where a price is not known. */
+export interface ModelSpent {
+  readonly usage: Usage;
+  readonly usd?: number | undefined;
+}
+
 interface Spent {
   readonly usd: number;
-  readonly usdByModel?: ReadonlyMap<string, number> | undefined;
+  /** By model, where that is more than the replies that were told: attempts that failed, other agents, other models. */
+  readonly byModel?: ReadonlyMap<string, ModelSpent> | undefined;
   /** Of the model that answered last, in tokens. */
   readonly window?: number | undefined;
 }
@@ -63,30 +70,34 @@ export class Tally {
     return this.#open.size > 0;
   }
 
-  get usage(): Usage {
-    return [...this.#byModel.values()].reduce(plus, NONE);
+  /** The model of all replies, and what they have used; undefined: several have answered. */
+  get only(): readonly [model: string, usage: Usage] | undefined {
+    const [first = ["", NONE] as const, ...more] = this.#byModel;
+    return more.length === 0 ? first : undefined;
   }
 
-  /** Those that answered. */
-  get models(): readonly string[] {
-    return [...this.#byModel.keys()];
-  }
-
-  /** `usd`: what the run has cost, which is the cost of its only model; `usdByModel`: where there are several. */
-  modelUsage({ usd, usdByModel: byModel = new Map(), window }: Spent): ResultLine["modelUsage"] {
-    const costOf = (model: string): number => (this.#byModel.size > 1 ? (byModel.get(model) ?? 0) : usd);
-    const all = [...this.#byModel].map(([model, usage]) => [
+  /** What is told of the run in its result: `usd` is what it has cost. */
+  spent({ usd, byModel, window }: Spent): Pick<ResultLine, "usage" | "modelUsage"> {
+    const isOne = this.#byModel.size === 1;
+    const told = [...this.#byModel].map(
+      ([model, usage]) => [model, isOne ? { usage, usd } : { usage }] as const,
+    );
+    const all: ReadonlyMap<string, ModelSpent> = byModel ?? new Map(told);
+    const lines = [...all].map(([model, { usage, usd: cost = 0 }]) => [
       model,
       {
         inputTokens: usage.input_tokens,
         outputTokens: usage.output_tokens,
         cacheReadInputTokens: usage.cache_read_input_tokens,
         cacheCreationInputTokens: usage.cache_creation_input_tokens,
-        ...(costOf(model) > 0 ? { costUSD: costOf(model) } : {}),
+        ...(cost > 0 ? { costUSD: cost } : {}),
         ...(model === this.#lastModel && window !== undefined ? { contextWindow: window } : {}),
       },
     ]);
-    return Object.fromEntries(all) as ResultLine["modelUsage"];
+    return {
+      usage: [...all.values()].map(({ usage }) => usage).reduce(plus, NONE),
+      modelUsage: Object.fromEntries(lines) as ResultLine["modelUsage"],
+    };
   }
 
   /** The refusals, each with the first call of that tool that failed and is not yet another's. */
@@ -111,11 +122,25 @@ function calledBy(input: unknown): unknown {
   return typeof input === "object" && input !== null ? (input as { name?: unknown }).name : undefined;
 }
 
-function plus(a: Usage, b: Usage): Usage {
+export function plus(a: Usage, b: Usage): Usage {
   return {
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
     cache_creation_input_tokens: a.cache_creation_input_tokens + b.cache_creation_input_tokens,
     cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
   };
+}
+
+export function minus(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens - b.input_tokens,
+    output_tokens: a.output_tokens - b.output_tokens,
+    cache_creation_input_tokens: a.cache_creation_input_tokens - b.cache_creation_input_tokens,
+    cache_read_input_tokens: a.cache_read_input_tokens - b.cache_read_input_tokens,
+  };
+}
+
+export function tokensOf(usage: Usage): number {
+  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage;
+  return input_tokens + output_tokens + cache_creation_input_tokens + cache_read_input_tokens;
 }

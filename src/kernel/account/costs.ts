@@ -120,7 +120,7 @@ function sourceOf({ ppid }: ProcessRow, rows: Rows): string {
 }
 
 const NOTHING: Sum = {
-  ...{ calls: 0, tokens: 0, input: 0, cached: 0, output: 0, thinking: 0 },
+  ...{ calls: 0, tokens: 0, input: 0, written: 0, cached: 0, output: 0, thinking: 0 },
   ...{ microUsd: 0, unpriced: 0 },
 };
 
@@ -131,6 +131,7 @@ function add(sums: Sums, key: string, { tokens, usd, usage }: Charge): void {
     calls: sum.calls + 1,
     tokens: sum.tokens + tokens,
     input: sum.input + (usage?.input_tokens ?? 0) + written,
+    written: sum.written + written,
     cached: sum.cached + (usage?.cache_read_input_tokens ?? 0),
     output: sum.output + (usage?.output_tokens ?? 0),
     thinking: sum.thinking + thinking,

@@ -476,6 +476,7 @@ test("budgets.costs() shows cached and thinking tokens apart, and each call by i
       calls: 2,
       tokens: 120,
       input: 30,
+      written: 10,
       cached: 50,
       output: 40,
       thinking: 16,

@@ -53,6 +53,8 @@ export interface CostLine {
   readonly cached: number;
   /** All other tokens of input, those written to the cache included. */
   readonly input: number;
+  /** How many of those were written to it. */
+  readonly written: number;
   readonly output: number;
   /** How many of the output tokens were thinking, where the server says so. */
   readonly thinking: number;

@@ -15,13 +15,17 @@ export function costTable({ by, lines, cut }: Found, room?: number): string {
       calls: all.calls + line.calls,
       tokens: all.tokens + line.tokens,
       input: all.input + line.input,
+      written: all.written + line.written,
       cached: all.cached + line.cached,
       output: all.output + line.output,
       thinking: all.thinking + line.thinking,
       usd: all.usd + line.usd,
       unpriced: all.unpriced + line.unpriced,
     }),
-    { key: "all", calls: 0, tokens: 0, input: 0, cached: 0, output: 0, thinking: 0, usd: 0, unpriced: 0 },
+    {
+      ...{ key: "all", calls: 0, tokens: 0, input: 0, written: 0, cached: 0, output: 0, thinking: 0 },
+      ...{ usd: 0, unpriced: 0 },
+    },
   );
   const notes = [
     ...(sum.unpriced > 0
