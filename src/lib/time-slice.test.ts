@@ -11,28 +11,31 @@ function bench() {
     nextRound: (begin) => rounds.push(begin),
     afterwards: (act) => later.push(act),
   });
-  /** Asks, and works for so long once it may go on. */
+  const acted = (name: string, ms: number) => (): void => {
+    went.push(name);
+    now += ms;
+  };
+  const isFirst = (name: string): boolean => name === name.toUpperCase();
+  /** Asks, and works for so long once it may go on. In capitals: comes first. */
   const work = (name: string, ms: number): void => {
-    const act = (): void => {
-      went.push(name);
-      now += ms;
-    };
-    const turn = slice.next();
+    const act = acted(name, ms);
+    const turn = slice.next(isFirst(name));
     if (turn === undefined) act();
     else void turn.then(act);
   };
-  /** What went on in the next round; undefined: no round was asked for. */
-  const round = async (): Promise<readonly string[] | undefined> => {
-    const next = rounds.shift();
+  const turn = (name: string, ms: number): void => void slice.turn(isFirst(name)).then(acted(name, ms));
+  /** What went on in the next round, or in the rest of this one; undefined: no round was asked for. */
+  const round = async (isNext = true): Promise<readonly string[] | undefined> => {
+    const next = isNext ? rounds.shift() : undefined;
     next?.();
     await Promise.resolve();
     for (let act = later.shift(); act !== undefined; act = later.shift()) {
       act();
       await Promise.resolve();
     }
-    return next === undefined ? undefined : went.splice(0);
+    return next === undefined && isNext ? undefined : went.splice(0);
   };
-  return { work, round, went };
+  return { work, turn, round, went };
 }
 
 test("timeSlice() lets all go on until its time is used up, and the others in later rounds, in order", async () => {
@@ -58,6 +61,30 @@ test("timeSlice() has its whole time again in a round that follows a quiet one",
   work("b", 9);
   work("c", 9);
   expect(went.splice(0)).toEqual(["b", "c"]);
+  expect([await round(), await round()]).toEqual([[], undefined]);
+});
+
+test("timeSlice() lets those that come first and the others go on by turns", async () => {
+  const { work, round, went } = bench();
+  work("a", 20);
+  for (const name of ["b", "c", "d"]) work(name, 3);
+  for (const name of ["E", "F"]) work(name, 3);
+  expect(went.splice(0)).toEqual(["a"]);
+  expect(await round()).toEqual(["E", "b", "F", "c"]);
+  work("G", 3);
+  expect(await round()).toEqual(["G", "d"]);
+  expect([await round(), await round()]).toEqual([[], undefined]);
+});
+
+test("turn() resolves for one after the other, though all of them could go on at once", async () => {
+  const { turn, round, went } = bench();
+  for (const name of ["a", "b", "C", "d"]) turn(name, 4);
+  expect(went).toEqual([]);
+  await Promise.resolve();
+  expect(went.splice(0)).toEqual(["a"]);
+  // the round that is under way goes on with what is left of its time
+  expect(await round(false)).toEqual(["C", "b"]);
+  expect(await round()).toEqual(["d"]);
   expect([await round(), await round()]).toEqual([[], undefined]);
 });
 

@@ -4,6 +4,7 @@
  * that dies loses only the newest entries, and nothing of the program was recorded after them.
  */
 import type { ContextSpaces } from "../../kernel/context/spaces.ts";
+import { classOf } from "../../kernel/gate/slot.ts";
 import type { RecordKind } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { RecordedExit, Start, Tape, TapeEntry } from "../../kernel/ports/tape.ts";
@@ -11,6 +12,7 @@ import { modelStartOf, timesChosen } from "../../kernel/process/chosen-model.ts"
 import type { Process } from "../../kernel/process/process.ts";
 import { toldOf } from "../../kernel/process/process-seed.ts";
 import { STDIN } from "../../kernel/process/spawn/stdio.ts";
+import type { ProcessTable } from "../../kernel/process/table.ts";
 import type { Mounts } from "../../kernel/vfs/mounts.ts";
 import { packAnswer, packError } from "./answer.ts";
 import { digestOf } from "./digest.ts";
@@ -22,6 +24,7 @@ const MAX_HELD_CHARS = 8_192;
 /** What recording needs of the kernel. */
 interface Taping {
   readonly ports: Pick<KernelPorts, "redactor" | "version" | "models" | "slice">;
+  readonly table: Pick<ProcessTable, "get">;
   readonly contexts: Pick<ContextSpaces, "prompt">;
   readonly mounts: Pick<Mounts, "namedBy">;
   note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -81,7 +84,7 @@ class Recorder implements Tape {
    * are given to it one at a time here, too, however close together they came: it acts on each before it gets the next.
    */
   async #inTurn(): Promise<void> {
-    const later = this.#core.ports.slice?.next();
+    const later = this.#core.ports.slice?.next(this.#isFirst);
     if (later !== undefined) await later;
     const isAlone = this.#waiting === 1 && this.#turn === null;
     if (!isAlone) {
@@ -94,6 +97,11 @@ class Recorder implements Tape {
       await before;
     }
     this.#waiting--;
+  }
+
+  /** A person waits for what it does, or for its first words. */
+  get #isFirst(): boolean {
+    return this.#proc.used.tokens === 0 || classOf(this.#core, this.#proc) === "interactive";
   }
 
   input<T>(name: string, read: () => T): T {

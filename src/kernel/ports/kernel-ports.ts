@@ -41,7 +41,7 @@ export interface KernelPorts {
   /** When the next agent may begin; absent: at once. */
   readonly starts?: Pace;
   /** When a program goes on with the answer of a call; absent: at once. */
-  readonly slice?: TimeSlice;
+  readonly slice?: Pick<TimeSlice, "next">;
   readonly clock: Clock;
   /** Reports gaps in time. Absent: not observed. */
   readonly gaps?: TimeGaps;

@@ -8,7 +8,7 @@
  * caller; if notes reach the bound while the disk refuses groups, the journal is lost, because a history must have no
  * gaps.
  */
-import { type Pace, paced } from "../../lib/paced.ts";
+import { timeSlice } from "../../lib/time-slice.ts";
 import { JournalFault, toJournalFault } from "../fault.ts";
 import { Health } from "./health.ts";
 import type { JournalClock } from "./journal-clock.ts";
@@ -26,8 +26,8 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 /** How long a note may wait for other records before it is committed on its own. */
 const NOTE_DELAY_MS = 50;
 const RETRY_MS = 5_000;
-/** Callers that are answered in one round of the event loop: each goes on at once, for some milliseconds, and all of them would hold it. */
-const ANSWERS_OF_ROUND = 1;
+/** Of one round of the event loop for callers that are answered: each goes on at once, for some milliseconds, and all of them would hold it. */
+const SLICE_MS = 4;
 
 /** What one call put into the queue. An item without a waiter consists of notes, which are never refused. */
 interface Item extends Batch {
@@ -48,9 +48,7 @@ export class GroupQueue {
   readonly #clock: JournalClock;
   readonly #ending = new AbortController();
   readonly #watch: Watch;
-  readonly #answers = paced(ANSWERS_OF_ROUND);
-  /** A client waits for these, whatever agents at work wait for theirs. */
-  readonly #spawns = paced(ANSWERS_OF_ROUND);
+  readonly #answers = timeSlice(SLICE_MS);
   #items: Item[] = [];
   #records = 0;
   #bytes = 0;
@@ -242,14 +240,8 @@ export class GroupQueue {
       const verdict = verdicts[n] ?? [];
       if (!("code" in verdict)) for (const entry of entries) this.#raise(entry);
       if (waiter !== undefined)
-        void this.#paceOf(entries)
-          .next()
-          .then(() => waiter.resolve(verdict));
+        void this.#answers.turn(isAwaited(entries)).then(() => waiter.resolve(verdict));
     }
-  }
-
-  #paceOf(entries: readonly Entry[]): Pace {
-    return entries.some(({ kind }) => kind === "process.spawned") ? this.#spawns : this.#answers;
   }
 
   #raise({ pid, fact }: Entry): void {
@@ -303,6 +295,11 @@ export class GroupQueue {
       this.#retryIsDue = false;
     }
   }
+}
+
+/** A client waits for the beginning of a process and for its end, whatever agents at work wait for. */
+function isAwaited(entries: readonly Entry[]): boolean {
+  return entries.some(({ kind }) => kind === "process.spawned" || kind === "process.exited");
 }
 
 function toBatch({ entries, expect }: Item): Batch {

@@ -54,11 +54,32 @@ describe("GroupJournal", () => {
     const answered = Array.from({ length: 20 }, async (_, n) => {
       await journal.append([draft("signal", n)]);
       if (heard.push(n) % 7 === 1) setImmediate(() => heard.push("round"));
+      const until = performance.now() + 2;
+      while (performance.now() < until);
     });
     await Promise.all(answered);
     expect(ledger.groups.length).toBe(1);
     expect(heard.filter((each) => each !== "round")).toEqual(Array.from({ length: 20 }, (_, n) => n));
     expect(heard.indexOf("round")).toBeGreaterThan(0);
+    await journal.close();
+  });
+
+  test("answers that nobody waits for hold up none, and the end of a process is told before the others", async () => {
+    const { journal } = makeJournal();
+    const heard: string[] = [];
+    let rounds = 0;
+    const count = (): void => void (heard.length < 3 && ++rounds && setImmediate(count));
+    for (let n = 0; n < 2_000; n++) void journal.append([draft("signal", n)]);
+    const tell = (what: string) => () => heard.push(what);
+    const told = [
+      journal.append([draft("signal", 0)]).then(tell("a call")),
+      journal.append([draft("process.exited", 0)]).then(tell("an end")),
+      journal.append([draft("process.spawned", 0)]).then(tell("a beginning")),
+    ];
+    count();
+    await Promise.all(told);
+    expect(heard).toEqual(["an end", "a beginning", "a call"]);
+    expect(rounds).toBeLessThan(500);
     await journal.close();
   });
 
