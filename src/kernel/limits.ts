@@ -19,6 +19,8 @@ export const LIMITS = {
   traceEvents: 256,
   /** Events queued for a client that watches a process; beyond, the oldest steps are dropped first. */
   watchEvents: 1_000,
+  /** Characters of a reply that arrives, for a client that comes meanwhile; beyond, it gets what comes after that. */
+  comingChars: 262_144,
   /**
    * Log lines kept for a later reader, and queued for a current one. Beyond: the oldest kept, the newest queued are
    * dropped.

@@ -151,7 +151,9 @@ function tellReply(proc: Process, reply: Reply, mono: number): void {
   const model = fds.has(MODEL_FD) ? fds.find(MODEL_FD, "Read") : undefined;
   const durationMs = model?.busyMs ?? 0;
   if (model !== undefined) model.busyMs = 0;
-  if (watchers.follows("messages")) proc.tell({ event: "message", pid, reply, durationMs }, mono);
+  const event = { event: "message", pid, reply, durationMs } as const;
+  watchers.keep(event);
+  if (watchers.follows("messages")) proc.tell(event, mono);
 }
 
 type Reads =

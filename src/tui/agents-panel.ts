@@ -36,8 +36,8 @@ export class AgentsPanel implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
   #isOver = false;
-  /** The view of one of them that is open. */
-  #viewing: { readonly agentId: string; readonly view: { refresh(): void } } | undefined;
+  /** The one whose view is open. */
+  #viewing: string | undefined;
 
   constructor(app: App) {
     this.#app = app;
@@ -82,7 +82,6 @@ export class AgentsPanel implements Disposable {
       if (this.#viewing !== undefined) this.#app.changed();
       return;
     }
-    this.#moved(this.#agents, agents);
     this.#agents = agents;
     this.#app.changed();
   }
@@ -153,12 +152,12 @@ export class AgentsPanel implements Disposable {
       const now = this.#agents.find((each) => each.agentId === agentId);
       return now === undefined || hasEnded(now);
     };
-    const view = this.#app.actions.views.look(Number(agentId), agent.prompt, {
+    this.#viewing = agentId;
+    this.#app.actions.views.look(Number(agentId), agent.prompt, {
       hint: () => [isOver() ? panel.clear : panel.stop, ...this.#work(agentId)].join(" · "),
       key: (name) => (name === "x" || name === "ctrl+b") && this.#take(name === "x" ? name : "ctrl_b", true),
       closed: () => this.#left(agentId),
     });
-    this.#viewing = { agentId, view };
   }
 
   #work(agentId: string): readonly string[] {
@@ -166,17 +165,8 @@ export class AgentsPanel implements Disposable {
     return row === undefined ? [] : [workText(row, this.#app.words.panel)];
   }
 
-  /** Whatever an agent says or does changes its row: its view has more to show. */
-  #moved(before: readonly PanelAgent[], now: readonly PanelAgent[]): void {
-    const viewing = this.#viewing;
-    if (viewing === undefined) return;
-    const rowIn = (agents: readonly PanelAgent[]) =>
-      JSON.stringify(agents.find(({ agentId }) => agentId === viewing.agentId));
-    if (rowIn(before) !== rowIn(now)) viewing.view.refresh();
-  }
-
   #left(agentId: string): void {
-    if (this.#viewing?.agentId === agentId) this.#viewing = undefined;
+    if (this.#viewing === agentId) this.#viewing = undefined;
     const { viewingAgentTaskId: _, ...state } = this.#state;
     this.#state = state;
     const agent = this.#agents.find((each) => each.agentId === agentId);

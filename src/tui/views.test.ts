@@ -1,7 +1,7 @@
 import { queryObjects } from "node:v8";
 import { expect, test, vi } from "vitest";
 import { en } from "../cli/screen/words/en.ts";
-import { aRow, FakeDaemon } from "../cli/testing/fake-daemon.ts";
+import { aRow, FakeDaemon, Feed } from "../cli/testing/fake-daemon.ts";
 import { METRICS } from "../cli/testing/snapshot.ts";
 import type { App } from "./app.ts";
 import { type FullView, Overlay } from "./drive/overlay.ts";
@@ -25,10 +25,11 @@ const ROWS = [
 /** Enter on a process in /top of session 1. */
 async function chosen(pid: number) {
   const done = { switched: 0, isClosed: false, reads: 0, view: undefined as FullView | undefined };
-  const daemon = new FakeDaemon({
-    "process.list": () => ({ processes: ROWS }),
-    "kernel.metrics": () => METRICS,
-  });
+  const feed = new Feed();
+  const daemon = new FakeDaemon(
+    { "process.list": () => ({ processes: ROWS }), "kernel.metrics": () => METRICS },
+    { "process.attach": feed },
+  );
   const { promise, resolve } = Promise.withResolvers<void>();
   const request = async () => {
     done.reads++;
@@ -38,8 +39,9 @@ async function chosen(pid: number) {
     ...{
       pid: 1,
       words: en,
-      client: { request, aside: { request } },
+      client: { name: "c", request, aside: { request } },
       call: { host: { daemon, env: {} } },
+      nowMono: 0,
       changed: resolve,
     },
     switchTo: async (other: number) => {
@@ -60,7 +62,7 @@ async function chosen(pid: number) {
   for (let at = 0; at < pid; at++) done.view?.press({ kind: "key", name: "down" }, SIZE);
   done.view?.press({ kind: "key", name: "enter" }, SIZE);
   const shown = () => done.view?.lines(SIZE, LOOK).map(textOf).join("\n") ?? "";
-  return { done, shown };
+  return { done, shown, feed };
 }
 
 test("Enter in /top opens a session, comes back to this one, and says what has nothing to show", async () => {
@@ -70,15 +72,20 @@ test("Enter in /top opens a session, comes back to this one, and says what has n
   for (const { done } of [own, other, program]) done.view?.closed?.();
 });
 
-test("Enter in /top on another agent shows what it says, again and again until it is left", async () => {
+test("Enter in /top on another agent shows what it says, as it says it, until it is left", async () => {
   vi.useFakeTimers();
   try {
-    const { done, shown } = await chosen(2);
+    const { done, shown, feed } = await chosen(2);
     expect(shown()).toContain("[2] dig it · 0/0 · q leave");
-    await vi.advanceTimersByTimeAsync(0);
-    expect(shown()).toContain("read 1");
-    await vi.advanceTimersToNextTimerAsync();
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(shown()).toContain("read 2");
+    const piece = (given: unknown) =>
+      feed.push({ type: "progress", payload: { event: "delta", pid: 2, piece: given } as never });
+    piece({ type: "message_start", message: { id: "m", model: "x", usage: {} } });
+    piece({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
+    piece({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "I dig" } });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(shown()).toContain("● I dig");
     done.view?.closed?.();
     expect(vi.getTimerCount()).toBe(0);
   } finally {
@@ -90,16 +97,17 @@ test("each view opened 1,000 times leaves no timer, nothing to undo at the end, 
   vi.useFakeTimers();
   try {
     const undone = new Set<() => void>();
-    const daemon = new FakeDaemon({
-      "process.list": () => ({ processes: ROWS }),
-      "kernel.metrics": () => METRICS,
-    });
+    const daemon = new FakeDaemon(
+      { "process.list": () => ({ processes: ROWS }), "kernel.metrics": () => METRICS },
+      new Feed(),
+    );
     const request = async (method: string) =>
       method === "session.list"
         ? { sessions: [{ pid: 3, title: "other", cwd: "/w", created_at: "", last_at: "", state: "resting" }] }
         : { messages: [], steps: [] };
     const app = {
       ...{ pid: 1, words: en, cwd: "/w", model: { entries: [] }, client: { request, aside: { request } } },
+      ...{ nowMono: 0 },
       ...{ call: { host: { daemon, env: {} } }, say: () => {}, do: (act: () => Promise<void>) => void act() },
       ...{ look: LOOK, size: SIZE, box: { isOpen: false, appeared: () => {} } },
       ...{ changed: () => overlay.isOpen && overlay.draw() },

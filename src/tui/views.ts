@@ -8,6 +8,7 @@ import { safeLine } from "../cli/screen/text/safe-text.ts";
 import type { App } from "./app.ts";
 import { copyText } from "./clipboard.ts";
 import { putOutput } from "./commands.ts";
+import { Onlooker } from "./onlooker.ts";
 import { Picker } from "./screens/picker.ts";
 import { extentWish, type RewindWish, rewindWish, stepAt } from "./screens/rewind-picker.ts";
 import { sessionWish } from "./screens/session-picker.ts";
@@ -19,7 +20,6 @@ import type { MessagePlace } from "./view/pages.ts";
 /** The most steps that are listed, and that a place is looked for in. */
 const STEPS = 1_000;
 const MOST_STEPS = 10_000;
-const FOLLOW_MS = 2_000;
 
 export class Views {
   readonly #app: App;
@@ -37,17 +37,24 @@ export class Views {
   /** `isScroll`: scrolled up by a page, and left at the end. */
   transcript(isScroll = false): void {
     const app = this.#app;
-    this.#read({ pid: app.pid, entries: app.model.entries, title: "", isScroll });
+    this.#read({ pid: app.pid, heard: () => app.model, title: "", isScroll });
   }
 
-  /** What another process has said so far; `refresh` when it may have said more. */
-  look(
-    pid: number,
-    task: string,
-    wish: Pick<TranscriptWish, "key" | "hint" | "closed">,
-  ): Pick<TranscriptView, "refresh"> {
+  /** What another process has said, and says. */
+  look(pid: number, task: string, wish: Pick<TranscriptWish, "key" | "hint" | "closed"> = {}): void {
+    const app = this.#app;
+    const { words, client, call } = app;
     const title = `[${pid}] ${safeLine(task.split("\n", 1)[0] ?? "").slice(0, 24)} · `;
-    return this.#read({ ...wish, pid, entries: [], task, title });
+    const onlooker = new Onlooker(pid, {
+      ...{ words, client: client.name, daemon: call.host.daemon, nowMono: () => app.nowMono },
+      begun: () => view.refresh(),
+      changed: () => app.changed(),
+    });
+    const closed = (): void => {
+      onlooker[Symbol.dispose]();
+      wish.closed?.();
+    };
+    const view = this.#read({ ...wish, pid, heard: () => onlooker.model, task, title, closed });
   }
 
   /** The processes, live. One that is chosen there is opened. */
@@ -64,14 +71,8 @@ export class Views {
     if (pid === app.pid) app.overlay.close();
     else if (session === true) app.do(() => app.switchTo(pid));
     else if (kind !== "agent") return app.words.act.nothingSaid(pid);
-    else this.#follow(pid, intent);
+    else this.look(pid, intent);
     return "";
-  }
-
-  /** Nothing tells when it has said more: its end is read again from time to time. */
-  #follow(pid: number, task: string): void {
-    const timer = setInterval(() => view.refresh(), FOLLOW_MS).unref();
-    const view = this.look(pid, task, { closed: () => clearInterval(timer) });
   }
 
   #read(of: Omit<TranscriptWish, "client" | "changed" | "copy" | "go">): TranscriptView {

@@ -392,6 +392,7 @@ export const PROCESS_METHODS = {
       interactive: z.boolean().optional(),
       verbose: z.boolean().optional(),
       calls: z.boolean().optional(),
+      detail: z.enum(DETAILS).optional().describe("As in spawn, beginning with the reply under way."),
     }),
     result: undefined,
   },

@@ -80,7 +80,7 @@ export const SESSION_METHODS = {
       interactive: z.boolean().optional(),
       verbose: z.boolean().optional(),
       calls: z.boolean().optional(),
-      detail: z.enum(DETAILS).optional().describe("As in spawn."),
+      detail: z.enum(DETAILS).optional().describe("As in process.attach."),
     }),
     result: sessionView.extend(ground),
   },
@@ -140,7 +140,7 @@ export const SESSION_METHODS = {
       pid,
       text: z.string().min(1).max(MAX_ASIDE_CHARS),
       env: environment.optional().describe("Environment for a session that rests: its keys."),
-      detail: z.enum(DETAILS).optional().describe("As in spawn."),
+      detail: z.enum(DETAILS).optional().describe("As in process.attach."),
     }),
     result: z
       .strictObject({ pid })

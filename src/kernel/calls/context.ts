@@ -40,7 +40,7 @@ export interface ContextOwner extends Taker {
   readonly seen: { epoch: number };
   readonly past: Pick<Past, "recall">;
   readonly used: Pick<OwnUse, "calledTool">;
-  readonly watchers: Pick<Watchers, "follows">;
+  readonly watchers: Pick<Watchers, "follows" | "settled">;
   tell(event: ProcessEvent, mono: number): void;
 }
 
@@ -147,6 +147,7 @@ const appendMessage: ContextCall<"appendMessage", { cid: CtxId; message: Context
   args: ({ cid, message }) => ({ cid, role: message.role, size: Buffer.byteLength(message.content) }),
   run(pass, { cid, message }) {
     append(pass, { cid, op: "AppendMessage" }, message);
+    if (message.role === "assistant" && cid === pass.self.ctxId) pass.self.watchers.settled();
   },
 };
 

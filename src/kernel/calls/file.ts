@@ -214,14 +214,15 @@ async function skillsOf(core: Filing, self: Process): Promise<SkillsInReach> {
 
 const NO_SKILLS: SkillShelf = { find: () => undefined, names: () => [], used: () => {} };
 
-/** The reply of an attempt, piece by piece: counted, and told to those who follow it. */
+/** The reply of an attempt, piece by piece: counted, kept, and told to those who follow it. */
 function previewOf(core: Filing, self: Process): (piece: StreamEvent) => void {
-  const { pid, used } = self;
+  const { pid, used, watchers } = self;
   used.begins();
-  if (!self.watchers.follows("deltas")) return (piece) => used.comes(piece);
   return (piece) => {
     used.comes(piece);
-    self.tell({ event: "delta", pid, piece }, core.ports.clock.mono());
+    const event = { event: "delta", pid, piece } as const;
+    watchers.keep(event);
+    if (watchers.follows("deltas")) self.tell(event, core.ports.clock.mono());
   };
 }
 

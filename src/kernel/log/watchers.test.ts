@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ProcessEvent } from "../../abi/events.ts";
+import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
-import type { Reply } from "../../abi/llm.ts";
+import type { Reply, StreamEvent } from "../../abi/llm.ts";
 import { EXIT } from "../../abi/process.ts";
 import { LIMITS } from "../limits.ts";
 import { Watchers } from "./watchers.ts";
@@ -151,5 +151,67 @@ describe("Watchers", () => {
     b.close();
     b.close();
     expect(empty).toBe(1);
+  });
+
+  describe("who comes while a reply is under way", () => {
+    const usage = {
+      ...{ input_tokens: 1, output_tokens: 0 },
+      ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+    };
+    const told = (given: StreamEvent): ProcessEvent => ({ event: "delta", pid, piece: given });
+    const begin = told({ type: "message_start", message: { id: "m1", model: "x", usage } });
+    const block = told({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
+    const call: ProcessEvent = { event: "call", pid, call: { tool: "view", about: "a" } };
+    const reply: Reply = { id: "m1", model: "x", blocks: [], stopReason: "tool_use", usage };
+    const message: ProcessEvent = { event: "message", pid, reply, durationMs: 1 };
+    const heardBy = async (watchers: Watchers, detail?: Detail) => {
+      const queue = watchers.watch(undefined, detail);
+      watchers.end();
+      return Array.fromAsync(queue);
+    };
+
+    test("gets what has come of it, joined, though nobody followed it before", async () => {
+      const watchers = new Watchers();
+      for (const event of [begin, block, piece(0, "a"), piece(0, "b")]) watchers.keep(event);
+      const late = watchers.watch(undefined, "deltas");
+      for (const event of [piece(0, "c")]) watchers.publish(event);
+      watchers.publish(COMPLETE);
+      const gone: ProcessEvent = { event: "tombstone", pid, replyId: "m1" };
+      expect(await Array.fromAsync(late)).toEqual([
+        begin,
+        block,
+        piece(0, "ab"),
+        piece(0, "c"),
+        gone,
+        COMPLETE,
+      ]);
+    });
+
+    test("gets the whole reply and the calls of it that are over, until both are in the history", async () => {
+      const under = (): Watchers => {
+        const watchers = new Watchers();
+        for (const event of [begin, block, piece(0, "a"), message]) watchers.keep(event);
+        watchers.publish(call);
+        return watchers;
+      };
+      expect(await heardBy(under(), "messages")).toEqual([message, call]);
+      expect(await heardBy(under(), "deltas")).toEqual([message, call]);
+      expect(await heardBy(under())).toEqual([]);
+      const settled = under();
+      settled.settled();
+      expect(await heardBy(settled, "deltas")).toEqual([]);
+    });
+
+    test("gets nothing of one that is void, or longer than is kept", async () => {
+      const void_ = new Watchers();
+      for (const event of [begin, block, piece(0, "a")]) void_.keep(event);
+      const retry = { attempt: 1, maxRetries: 9, delayMs: 500, errorKind: "connection" } as const;
+      void_.publish({ event: "api_retry", pid, ...retry });
+      expect(await heardBy(void_, "deltas")).toEqual([]);
+      const long = new Watchers();
+      for (const event of [begin, block, piece(0, "a".repeat(LIMITS.comingChars)), piece(0, "b")])
+        long.keep(event);
+      expect(await heardBy(long, "deltas")).toEqual([]);
+    });
   });
 });

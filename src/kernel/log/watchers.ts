@@ -5,10 +5,10 @@
  */
 import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
-import type { BlockDelta } from "../../abi/llm.ts";
 import { LIMITS } from "../limits.ts";
 import { Queue } from "../queue.ts";
 import type { Approvers } from "./approvers.ts";
+import { Coming, joinedDelta } from "./coming.ts";
 
 const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "step",
@@ -61,6 +61,8 @@ export class Watchers {
   #ended = false;
   /** The reply of which pieces were published, until it is there as a whole. */
   #previewed: string | undefined;
+  /** For a client that comes meanwhile. */
+  readonly #coming = new Coming();
   /** The last events of the process, for late watchers. */
   #last: readonly ProcessEvent[] = [];
   /** Called with every event, whoever watches. */
@@ -84,7 +86,7 @@ export class Watchers {
     return false;
   }
 
-  /** Events from now on; for a process that has ended, its last events. */
+  /** Events from now on, after what is under way now; for a process that has ended, its last events. */
   watch(approving?: Approving, detail?: Detail): Queue<ProcessEvent> {
     const queue: Queue<ProcessEvent> = new Queue({
       capacity: LIMITS.watchEvents,
@@ -102,12 +104,30 @@ export class Watchers {
       queue.end();
     }
     this.#queues.set(queue, { approving, detail });
-    if (!this.#ended) approving?.approvers.add(queue);
+    if (this.#ended) return queue;
+    for (const event of this.#coming.events(detail)) queue.push(event);
+    if (detail === "deltas") this.#previewed ??= this.#coming.replyId;
+    approving?.approvers.add(queue);
     return queue;
+  }
+
+  /** A part of the conversation, whether it is published or not. */
+  keep(event: ProcessEvent): void {
+    if (this.#ended) return;
+    if (event.event === "delta" || event.event === "message" || event.event === "call")
+      this.#coming.take(event);
+    else if (VOIDING.has(event.event)) this.#coming.clear();
+  }
+
+  /** The reply that was under way is in the history, with the results of its calls. */
+  settled(): void {
+    this.#coming.clear();
   }
 
   publish(event: ProcessEvent): void {
     if (this.#ended) return;
+    // kept by whoever may not publish them
+    if (event.event !== "delta" && event.event !== "message") this.keep(event);
     this.onPublish?.(event);
     const gone = this.#goneWith(event);
     if (gone !== undefined) this.#push({ event: "tombstone", pid: asPid(event.pid), replyId: gone });
@@ -165,13 +185,4 @@ function joined(last: ProcessEvent, next: ProcessEvent): ProcessEvent | undefine
     return undefined;
   const delta = joinedDelta(a.delta, b.delta);
   return delta === undefined ? undefined : { ...next, piece: { ...b, delta } };
-}
-
-function joinedDelta(a: BlockDelta, b: BlockDelta): BlockDelta | undefined {
-  if (a.type === "text_delta" && b.type === "text_delta") return { ...b, text: a.text + b.text };
-  if (a.type === "thinking_delta" && b.type === "thinking_delta")
-    return { ...b, thinking: a.thinking + b.thinking };
-  if (a.type === "input_json_delta" && b.type === "input_json_delta")
-    return { ...b, partial_json: a.partial_json + b.partial_json };
-  return undefined;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { en } from "../../cli/screen/words/en.ts";
 import type { Press } from "../editor/keys.ts";
-import type { TranscriptEntry } from "../state/model.ts";
+import type { Model, TranscriptEntry } from "../state/model.ts";
 import { textOf } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
@@ -44,13 +44,17 @@ class Screen {
   readonly view: TranscriptView;
   #changed = 0;
 
+  /** What the terminal knows by itself, which may grow. */
+  heard: Pick<Model, "entries" | "dropped">;
+
   constructor(entries: readonly TranscriptEntry[], wish: Partial<TranscriptWish> = {}) {
+    this.heard = { entries, dropped: 0 };
     const request = async (_method: string, params: never) => {
       this.asked.push(params);
       return history(params);
     };
     this.view = new TranscriptView({
-      ...{ pid: 1, entries, title: "" },
+      ...{ pid: 1, heard: () => this.heard, title: "" },
       client: { request: request as never },
       changed: () => this.#changed++,
       copy: (text) => this.copied.push(text),
@@ -196,6 +200,69 @@ test("refresh() leaves whoever has scrolled up where he is, until the end is on 
   expect(screen.asked).toHaveLength(2);
 });
 
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** For longer than what is heard waits for the next drawing. */
+const HEARD_MS = 120;
+
+test("what a process says and calls just now stands at the end as it grows, and once when it is in the history", async () => {
+  const said = [message(0)];
+  const screen = new Screen([], {
+    task: "dig it",
+    client: { request: (async (_: string, at: never) => page(said, at, screen)) as never },
+  });
+  const shown = async () => {
+    await wait(HEARD_MS);
+    return (await screen.settled()).filter((line) => line !== "").slice(0, -1);
+  };
+  expect(await shown()).toEqual(["› message 0"]);
+  const text = (words: string, isFinal = false) => ({ kind: "text", text: words, isFinal }) as const;
+  const call = { kind: "call", id: "c1", tool: "bash", input: { command: "ls" }, isFinal: false } as const;
+  screen.heard = { entries: [text("I lo")], dropped: 0 };
+  expect(await shown()).toEqual(["› message 0", "● I lo"]);
+  screen.heard = { entries: [text("I look", true), call], dropped: 0 };
+  const open = await shown();
+  expect(open.slice(0, 2)).toEqual(["› message 0", "● I look"]);
+  expect(open[2]).toMatch(/^○ .*ls/);
+  said.push({
+    ...{ ...message(1), text: "I look", calls: ['bash {"command":"ls"}'] },
+    made: [{ id: "c1", tool: "bash", input: { command: "ls" }, result: "a.ts" }],
+  });
+  screen.view.refresh();
+  expect((await shown()).filter((line) => /I look|○ |● \w+.*ls/.test(line))).toHaveLength(2);
+});
+
+test("whoever has scrolled up stays there while more is heard, and finds what was dropped in the history", async () => {
+  const said = Array.from({ length: 30 }, (_, n) => message(n));
+  const screen = new Screen([], {
+    client: { request: (async (_: string, at: never) => page(said, at, screen)) as never },
+  });
+  await screen.settled();
+  screen.press("k", "k", "k");
+  const before = screen.lines.slice(0, -1);
+  const heard = Array.from(
+    { length: 10 },
+    (_, n) => ({ kind: "text", text: `new ${n}`, isFinal: true }) as const,
+  );
+  screen.heard = { entries: heard, dropped: 0 };
+  await wait(HEARD_MS);
+  await screen.settled();
+  expect(screen.lines.slice(0, -1)).toEqual(before);
+  said.push(...heard.map(({ text }, n): WireHistoryItem => ({ ...message(31 + 2 * n), text })));
+  screen.heard = { entries: heard.slice(5), dropped: 5 };
+  await wait(HEARD_MS);
+  expect(screen.lines.slice(0, -1)).toEqual(before);
+  screen.press("G");
+  await wait(HEARD_MS);
+  await screen.settled();
+  screen.press("g");
+  const all: string[] = [];
+  for (let n = 0; n < 20; n++) {
+    all.push(...(await screen.settled()));
+    screen.press("pagedown");
+  }
+  expect(new Set(all.join(" ").match(/new \d/g)).size).toBe(10);
+});
+
 test("y copies the message at the top, f and r begin there; letters of a search do nothing else", async () => {
   const screen = new Screen(OWN);
   await screen.settled();
@@ -237,11 +304,9 @@ test("scrolled to by a key it begins a page above the end, draws each message on
   const said = Array.from({ length: 1_000 }, (_, n) => code(n));
   const { promise, resolve } = Promise.withResolvers<void>();
   let pages = 0;
+  const entries = said.slice(-20).map(({ text }) => ({ kind: "text", text, isFinal: true }) as const);
   const view = new TranscriptView({
-    ...{
-      pid: 1,
-      entries: said.slice(-20).map(({ text }) => ({ kind: "text", text, isFinal: true }) as const),
-    },
+    ...{ pid: 1, heard: () => ({ entries, dropped: 0 }) },
     ...{ title: "", isScroll: true, copy: () => {}, go: () => {} },
     client: { request: ((_: string, at: never) => page(said, at, screen)) as never },
     changed: () => {

@@ -1,6 +1,6 @@
 /**
- * The transcript as a view of the whole screen: what the terminal shows, before it the history of the daemon, by pages. With
- * the history alone it is the view of another process.
+ * The transcript as a view of the whole screen: what the terminal shows, as it grows, before it the history of the daemon, by
+ * pages. The view of another process has what that one said since it was opened.
  */
 import type { Result } from "../../abi/methods/methods.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
@@ -9,7 +9,7 @@ import type { Size } from "../../cli/screen/top/frame.ts";
 import type { FullView } from "../drive/overlay.ts";
 import type { Press } from "../editor/keys.ts";
 import { entriesOf } from "../state/catch-up.ts";
-import type { TranscriptEntry } from "../state/model.ts";
+import type { Model, TranscriptEntry } from "../state/model.ts";
 import type { Line } from "../text/line.ts";
 import type { EntryLook } from "../view/entry-lines.ts";
 import {
@@ -38,8 +38,8 @@ import {
 
 export interface TranscriptWish {
   readonly pid: number;
-  /** What the terminal shows by itself; none of another process. */
-  readonly entries: readonly TranscriptEntry[];
+  /** What the terminal shows by itself, or has heard of another process. */
+  heard(): Pick<Model, "entries" | "dropped">;
   /** In the last line. */
   readonly title: string;
   /** Shown while nothing was said yet. */
@@ -62,6 +62,8 @@ type Page = Result<"session.history">;
 
 /** How long it draws ahead before it lets keys in, in ms. */
 const DRAW_MS = 4;
+/** What is heard is shown so often, in ms: a reply that grows is drawn as a whole. */
+const HEAR_MS = 100;
 
 /** What scrolls towards the end. */
 const DOWN: ReadonlySet<string> = new Set(["down", "j", "pagedown", "space", " ", "G", "end"]);
@@ -69,9 +71,14 @@ const DOWN: ReadonlySet<string> = new Set(["down", "j", "pagedown", "space", " "
 export class TranscriptView implements FullView {
   readonly #wish: TranscriptWish;
   #pages: Pages = NO_PAGES;
+  /** By the number of the entry, counted with those that were dropped. */
   #places: ReadonlyMap<number, MessagePlace> = new Map();
   /** The first entry that is shown as the terminal has it. */
   #from = 0;
+  /** As they are on the screen. */
+  #heard: Pick<Model, "entries" | "dropped">;
+  #heardMono = Number.NEGATIVE_INFINITY;
+  #hearing: NodeJS.Timeout | undefined;
   readonly #entries = new WeakMap<WireHistoryItem, readonly Passage[]>();
   readonly #drawn: Drawn = new WeakMap();
   #now: Transcript | undefined;
@@ -88,6 +95,7 @@ export class TranscriptView implements FullView {
 
   constructor(wish: TranscriptWish) {
     this.#wish = wish;
+    this.#heard = wish.heard();
   }
 
   lines(size: Size, look: EntryLook): readonly Line[] {
@@ -99,6 +107,7 @@ export class TranscriptView implements FullView {
         this.#now = transcriptKey(this.#now, { kind: "key", name: "pageup" }, size.rows) ?? this.#now;
     }
     [this.#size, this.#look] = [size, look];
+    this.#hear();
     void this.#readOn();
     const { theme, words } = look;
     return transcriptRows(this.#now, size, { theme, words, title: this.#title(words) });
@@ -126,6 +135,7 @@ export class TranscriptView implements FullView {
 
   closed(): void {
     this.#isOver = true;
+    clearTimeout(this.#hearing);
     this.#wish.closed?.();
   }
 
@@ -133,6 +143,35 @@ export class TranscriptView implements FullView {
   refresh(): void {
     this.#isStale = true;
     void this.#readOn();
+  }
+
+  /** More was said, and the end stays on the screen where it is there. */
+  #hear(): void {
+    const now = this.#wish.heard();
+    if (now.entries === this.#heard.entries) return;
+    const due = this.#heardMono + HEAR_MS - performance.now();
+    if (due > 0) {
+      this.#hearing ??= setTimeout(() => {
+        this.#hearing = undefined;
+        this.#wish.changed();
+      }, due);
+      return;
+    }
+    this.#heardMono = performance.now();
+    if (now.dropped !== this.#heard.dropped) {
+      // what was heard first is only in the history from now on: whoever has scrolled up keeps what is read
+      if (!this.#isAtEnd()) return;
+      this.#isStale = true;
+    }
+    this.#heard = now;
+    if (this.#pages.newest === 0) this.#redrawn(this.#isAtEnd());
+  }
+
+  #redrawn(follows: boolean): void {
+    const [size, look, before] = [this.#size, this.#look, this.#now];
+    if (size === undefined || look === undefined || before === undefined) return;
+    const now = transcriptOf(this.#passages(look.words), { ...look, drawn: this.#drawn }, size);
+    this.#now = { ...kept(before, now), ...(follows ? { top: now.top } : {}) };
   }
 
   #acted(name: string): boolean {
@@ -159,9 +198,11 @@ export class TranscriptView implements FullView {
       .toReversed()
       .flatMap((page) => page.flatMap((item) => this.#passagesOf(item, words)));
     if (newest > 0) return older;
-    const own = this.#wish.entries.map((entry, n) => ({ entry, place: this.#places.get(n) }));
-    const all = [...older, ...own.slice(this.#from)];
-    return all.length === 0 && held.length > 0 ? this.#notBegun(words) : all;
+    const { entries, dropped } = this.#heard;
+    const own = entries.map((entry, n) => ({ entry, place: this.#places.get(dropped + n) }));
+    const all = [...older, ...own.slice(Math.max(0, this.#from - dropped))];
+    const isNew = held.length > 0 && held.every((page) => page.length === 0);
+    return isNew ? [...this.#begin(all.length === 0, words), ...all] : all;
   }
 
   /** The same ones for the same message, so that what was drawn of them is known again. */
@@ -174,12 +215,13 @@ export class TranscriptView implements FullView {
     return made;
   }
 
-  #notBegun({ view }: EntryLook["words"]): readonly Passage[] {
+  /** Nothing of another process is in its history yet. */
+  #begin(isSilent: boolean, { view }: EntryLook["words"]): readonly Passage[] {
     const { task } = this.#wish;
     if (task === undefined) return [];
     const entries: readonly TranscriptEntry[] = [
       { kind: "user", text: task, from: "" },
-      { kind: "notice", text: view.notBegun, level: "info" },
+      ...(isSilent ? [{ kind: "notice", text: view.notBegun, level: "info" } as const] : []),
     ];
     return entries.map((entry) => ({ entry, place: undefined }));
   }
@@ -284,16 +326,17 @@ export class TranscriptView implements FullView {
   }
 
   #take(number: number, page: Page): void {
-    const [size, look, before] = [this.#size, this.#look, this.#now];
-    if (size === undefined || look === undefined || before === undefined) return;
+    if (this.#now === undefined) return;
     const follows = number === 0 && this.#isAtEnd();
     if (number === 0) {
-      const { places, shared, from } = joined(this.#wish.entries, page.messages);
-      [this.#places, this.#from, this.#pages] = [places, from, { ...this.#pages, shared }];
+      this.#heard = this.#wish.heard();
+      const { entries, dropped } = this.#heard;
+      const { places, shared, from } = joined(entries, page.messages);
+      this.#places = new Map([...places].map(([n, place]) => [dropped + n, place]));
+      [this.#from, this.#pages] = [dropped + from, { ...this.#pages, shared }];
     }
     this.#pages = withPage(this.#pages, number, page);
-    const now = transcriptOf(this.#passages(look.words), { ...look, drawn: this.#drawn }, size);
-    this.#now = { ...kept(before, now), ...(follows ? { top: now.top } : {}) };
+    this.#redrawn(follows);
     this.#reached();
   }
 

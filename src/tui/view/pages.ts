@@ -56,26 +56,28 @@ export function placeOf({ uuid, seq, role }: WireHistoryItem): MessagePlace | un
 }
 
 /**
- * Which messages of the newest page are the entries that the terminal shows: by their words, from the end. `shared`: so many
+ * Which messages of the newest page are the entries that the terminal shows: by their words or calls, from the end. `shared`: so many
  * messages at the end of the page are among the entries; `from`: the entries before this one are read from the history.
  */
 export function joined(entries: readonly TranscriptEntry[], messages: readonly WireHistoryItem[]) {
   const places = new Map<number, MessagePlace>();
-  let [oldest, from] = [messages.length, entries.length];
+  let [oldest, from, end] = [messages.length, 0, messages.length];
   for (const [index, entry] of [...entries.entries()].toReversed()) {
-    const role = entry.kind === "user" ? "user" : entry.kind === "text" ? "assistant" : undefined;
-    if (role === undefined || !("text" in entry)) continue;
-    const words = wordsOf(entry.text);
-    const found = messages.findLastIndex(
-      (item, n) => n < oldest && item.role === role && wordsOf(item.text) === words,
-    );
+    const found = messages.findLastIndex((item, n) => n < end && isOf(item, entry));
     const item = messages[found];
     if (item === undefined) continue;
     const place = placeOf(item);
     if (place !== undefined) places.set(index, place);
-    [oldest, from] = [found, index];
+    // a reply may have words beside its calls, and several of them
+    [oldest, from, end] = [found, index, entry.kind === "call" ? found + 1 : found];
   }
   return { places, shared: messages.length - oldest, from: oldest > 0 ? 0 : from };
+}
+
+function isOf({ role, text, made = [] }: WireHistoryItem, entry: TranscriptEntry): boolean {
+  if (entry.kind === "call") return entry.id !== "" && made.some(({ id }) => id === entry.id);
+  if (entry.kind !== "user" && entry.kind !== "text") return false;
+  return (role === "user") === (entry.kind === "user") && wordsOf(text) === wordsOf(entry.text);
 }
 
 /** Enough to tell texts apart; a history cuts them. */

@@ -7,9 +7,9 @@ import type { Handler } from "../../handler.ts";
  * a process that has ended.
  */
 export const processAttach: Handler<"process.attach"> = async (params, { kernel, deps, ended }) => {
-  const { pid, interactive = false } = params;
+  const { pid, interactive = false, detail } = params;
   await kernel.sessions.awake(asPid(pid));
-  const events = kernel.attach(asPid(pid), { interactive });
+  const events = kernel.attach(asPid(pid), { interactive, detail });
   // a process may send nothing for days: a client that closed its half counts as gone
   return { payload: undefined, follow: followProcess(events, audienceOf(params, deps), ended) };
 };
