@@ -8,6 +8,7 @@ import { safeLine } from "../cli/screen/text/safe-text.ts";
 import type { App } from "./app.ts";
 import { copyText } from "./clipboard.ts";
 import { putOutput } from "./commands.ts";
+import { replaced } from "./editor/edit.ts";
 import { Onlooker } from "./onlooker.ts";
 import { Picker } from "./screens/picker.ts";
 import { extentWish, type RewindWish, rewindWish, stepAt } from "./screens/rewind-picker.ts";
@@ -142,12 +143,13 @@ export class Views {
       now: Date.now(),
       client: app.client.aside,
       open: (next) => app.overlay.open(new Picker(next)),
-      decided: (request) => app.do(() => this.#goBack(request)),
+      decided: (request, again) => app.do(() => this.#goBack(request, again)),
       changed: () => app.changed(),
     };
   }
 
-  async #goBack(request: Params<"process.rewind">): Promise<void> {
+  /** `again`: stands in the editor of the session that begins there. */
+  async #goBack(request: Params<"process.rewind">, again = ""): Promise<void> {
     const app = this.#app;
     const done = await app.client.request("process.rewind", request);
     if (done.refused) {
@@ -156,6 +158,9 @@ export class Views {
     }
     const lines = rewindLines(done, app.cwd, app.words.rewind);
     if (lines.length > 0) putOutput(app, "/rewind", lines.join("\n"));
-    if (done.fork !== null) await app.switchTo(done.fork.pid);
+    if (done.fork === null) return;
+    // of a longer one only the begin is known
+    if (again !== "" && !again.endsWith("…")) app.keep.keepDraft(done.fork.pid, replaced(app.editing, again));
+    await app.switchTo(done.fork.pid);
   }
 }

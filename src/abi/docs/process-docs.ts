@@ -337,6 +337,7 @@ export const HISTORY_DOCS: MethodDocs<keyof typeof HISTORY_METHODS> = {
           step: 1,
           at: AT,
           words: "I look at the test first.",
+          asked: ["fix the test of the cart"],
           files: ["/home/ana/shop/a.ts"],
           file_count: 1,
           commands: 0,

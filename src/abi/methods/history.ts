@@ -30,6 +30,7 @@ export const HISTORY_METHODS = {
             step: z.int(),
             at: z.string(),
             words: z.string(),
+            asked: z.array(z.string()),
             files: z.array(z.string()),
             file_count: z.int(),
             commands: z.int(),
@@ -39,7 +40,7 @@ export const HISTORY_METHODS = {
         ),
       })
       .describe(
-        "Oldest first; step 0 is before the first reply. `files` holds the first 20 changed files, `file_count` the number of all. `uuid` and `seq` name the record where the step ends.",
+        "Oldest first; step 0 is before the first reply. `asked` holds the messages since the step before, each cut at 1,000 characters. `files` holds the first 20 changed files, `file_count` the number of all. `uuid` and `seq` name the record where the step ends.",
       ),
   },
   "process.fork": {

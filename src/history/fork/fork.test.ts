@@ -376,10 +376,17 @@ describe("steps()", () => {
     await sys.appendMessage(ctxId, "user", "and then?");
     await sys.appendMessage(ctxId, "assistant", "Now\nall is  done");
     const steps = await k.kernel.forks.steps(worker.pid, 10);
-    expect(steps.map(({ step, words, files, commands }) => ({ step, words, files, commands }))).toEqual([
-      { step: 0, words: "", files: [], commands: 0 },
-      { step: 1, words: "bash", files: ["/w/a"], commands: 1 },
-      { step: 2, words: "Now all is done", files: [], commands: 0 },
+    const shown = steps.map(({ step, words, asked, files, commands }) => ({
+      step,
+      words,
+      asked,
+      files,
+      commands,
+    }));
+    expect(shown).toEqual([
+      { step: 0, words: "", asked: [], files: [], commands: 0 },
+      { step: 1, words: "bash", asked: [], files: ["/w/a"], commands: 1 },
+      { step: 2, words: "Now all is done", asked: ["and then?"], files: [], commands: 0 },
     ]);
     expect(await k.kernel.forks.steps(worker.pid, 1)).toHaveLength(1);
     worker.end();

@@ -8,6 +8,7 @@ import type { JournalRecord, RecordKind } from "../../kernel/ports/journal.ts";
 import type { SnapshotBody } from "./snapshot.ts";
 
 const WORDS_CHARS = 120;
+const ASKED_CHARS = 1_000;
 
 interface Step {
   number: number;
@@ -16,6 +17,7 @@ interface Step {
   seq: number | null;
   at: number;
   words: string;
+  asked: readonly string[];
   files: Set<string>;
   commands: number;
 }
@@ -53,6 +55,8 @@ export class Steps {
   #last: Step | null = null;
   #files = new Set<string>();
   #commands = 0;
+  /** Given since the last reply. */
+  #asked: string[] = [];
   #messageAfter = 0;
 
   /** The complete steps, oldest first, beginning with step 0 if there was a first message. */
@@ -98,7 +102,7 @@ export class Steps {
   #zero({ proc, seq, at }: JournalRecord): void {
     const [step] = this.#steps;
     if (step !== undefined) Object.assign(step, { proc, seq });
-    else this.#steps.push({ number: 0, proc, seq, at, words: "", files: new Set(), commands: 0 });
+    else this.#steps.push({ number: 0, proc, seq, at, words: "", asked: [], files: new Set(), commands: 0 });
   }
 
   #fold(record: JournalRecord): void {
@@ -134,6 +138,7 @@ export class Steps {
     if (body.role === "user") {
       this.#messageAfter = this.#hasMessage ? this.#number : 0;
       this.#hasMessage = true;
+      this.#asked.push(cut(String(body.content ?? ""), ASKED_CHARS));
     }
     if (body.role !== "assistant") return;
     this.#hasBegun = true;
@@ -146,11 +151,13 @@ export class Steps {
       seq: null,
       at: record.at,
       words: wordsOf(String(body.content ?? ""), calls),
+      asked: this.#asked,
       files: this.#files,
       commands: this.#commands,
     });
     this.#files = new Set();
     this.#commands = 0;
+    this.#asked = [];
   }
 
   get #number(): number {
@@ -176,9 +183,13 @@ function blocksOf({ blocks }: Record<string, unknown>): readonly Block[] {
 
 function wordsOf(said: string, calls: readonly Block[]): string {
   const line = said.replaceAll(/\s+/g, " ").trim() || calls.map(({ name }) => String(name)).join(", ");
-  return line.length <= WORDS_CHARS ? line : `${line.slice(0, WORDS_CHARS - 1).toWellFormed()}…`;
+  return cut(line, WORDS_CHARS);
 }
 
-function viewOf({ number, proc, at, words, files, commands }: Step, seq: number): StepView {
-  return { step: number, proc, seq, at, words, files: [...files], commands };
+function cut(text: string, chars: number): string {
+  return text.length <= chars ? text : `${text.slice(0, chars - 1).toWellFormed()}…`;
+}
+
+function viewOf({ number, files, ...step }: Step, seq: number): StepView {
+  return { ...step, step: number, seq, files: [...files] };
 }

@@ -19,6 +19,8 @@ export interface StepView {
   readonly at: number;
   /** The first words of the reply; if it has no text, the tools it called. */
   readonly words: string;
+  /** Messages in the user's role that were given since the step before, each cut at 1,000 characters. */
+  readonly asked: readonly string[];
   /** Paths that its calls changed, in order of the first change. */
   readonly files: readonly string[];
   /** Commands that it ran: the files they changed are unknown. */

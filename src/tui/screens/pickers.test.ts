@@ -97,7 +97,7 @@ test("a step shows what would change; what goes back is asked, and nothing is do
   type Step = Result<"process.steps">["steps"][number];
   const step = (n: number, files: string[]): Step => ({
     ...{ step: n, at: "2026-01-01T00:00:00.000Z", words: `words ${n}`, files, file_count: files.length },
-    ...{ commands: n, uuid: "u", seq: n },
+    ...{ commands: n, uuid: "u", seq: n, asked: [] },
   });
   const plan = {
     ...{
@@ -141,4 +141,42 @@ test("a step shows what would change; what goes back is asked, and nothing is do
   expect(asked.every(([, params]) => (params as { dry_run?: boolean }).dry_run === true)).toBe(true);
   extents.press(key("enter"), SIZE);
   expect(decided).toEqual([{ pid: 3, at: { step: 1 }, files: true }]);
+});
+
+test("/rewind lists what the user asked; what is chosen is said anew, and Tab lists every step", async () => {
+  type Step = Result<"process.steps">["steps"][number];
+  const step = (n: number, words: string, asked: string[], commands = 0): Step => ({
+    ...{ step: n, at: "2026-01-01T00:00:00.000Z", words, asked, files: n > 1 ? ["/w/a"] : [] },
+    ...{ file_count: n > 1 ? 1 : 0, commands, uuid: "u", seq: n },
+  });
+  const note = "<crux-note>be brief</crux-note>";
+  const steps = [
+    step(0, "", []),
+    step(1, "I build it.", ["build the parser", note]),
+    step(2, "bash", [NOTICE, "now test\x1b[2J it"], 1),
+    step(3, "It passes.", ['<shell_line command="ls" exit="0">\na.ts\n</shell_line>'], 1),
+  ];
+  const opened: PickerWish<Extent>[] = [];
+  const decided: unknown[] = [];
+  const wish = {
+    ...{ pid: 3, cwd: "/w", now: Date.parse("2026-01-01T00:01:00.000Z"), words: en },
+    client: client({ "process.rewind": () => ({ files: [], commands: [], conflicts: [] }) }),
+    open: (next: PickerWish<Extent>) => opened.push(next),
+    decided: (...at: unknown[]) => decided.push(at),
+    changed: () => {},
+  };
+  const picker = new Picker(rewindWish(steps, wish)) as Picker<never>;
+  expect(shown(picker).filter((line) => line.includes("1m"))).toEqual([
+    "❯   1m  now test\\x1b[2J it  (1 file, 2 commands)",
+    "    1m  build the parser  (before the first reply)",
+  ]);
+  picker.press(key("tab"), SIZE);
+  expect(shown(picker)).toContain("❯    3    1m  It passes.  (1 file, 1 command)");
+  picker.press(key("tab"), SIZE);
+  picker.press({ kind: "text", text: "test" }, SIZE);
+  picker.press(key("enter"), SIZE);
+  const extents = new Picker(opened[0] as PickerWish<Extent>) as Picker<never>;
+  expect(shown(extents)[0]).toBe("  What goes back to before “now test\\x1b[2J it”?");
+  extents.press(key("enter"), SIZE);
+  expect(decided).toEqual([[{ pid: 3, at: { step: 1 } }, "now test\x1b[2J it"]]);
 });

@@ -1,15 +1,24 @@
-/** The steps to go back to, newest first, with what would change; then what of it is to go back. */
+/**
+ * The places to go back to, newest first, with what would change: before a message of the user, by Tab after any step. Then what of
+ * it is to go back.
+ */
+import { readNotice } from "../../abi/child.ts";
 import type { Params, Result } from "../../abi/methods/methods.ts";
 import type { ChatClient } from "../../cli/chat/client.ts";
 import { rewindLines } from "../../cli/screen/rewind-lines.ts";
 import { age } from "../../cli/screen/table/session-table.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
+import { cutToWidth } from "../../cli/screen/text/width.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
+import { entriesOf } from "../state/catch-up.ts";
 import type { MessagePlace } from "../view/pages.ts";
 import type { Pickable, PickerWish } from "./picker.ts";
 
 type Step = Result<"process.steps">["steps"][number];
 type Request = Params<"process.rewind">;
+
+/** Of a message in the title of the list that follows. */
+const TITLE_COLUMNS = 40;
 
 export interface RewindWish {
   readonly words: Phrases;
@@ -19,8 +28,8 @@ export interface RewindWish {
   readonly client: Pick<ChatClient, "request">;
   /** Shows the list that follows. */
   open(next: PickerWish<Extent>): void;
-  /** The user has decided. */
-  decided(request: Request): void;
+  /** The user has decided. `again`: the message before which it goes back, to be said anew. */
+  decided(request: Request, again?: string): void;
   changed(): void;
 }
 
@@ -29,27 +38,100 @@ export interface Extent {
   readonly request: Request;
 }
 
-export function rewindWish(steps: readonly Step[], wish: RewindWish): PickerWish<Step> {
+/** A message of the user, and the step before it. */
+interface Prompt {
+  readonly step: number;
+  readonly at: string;
+  readonly text: string;
+  /** What was changed until the next one. */
+  readonly files: ReadonlySet<string>;
+  readonly commands: number;
+}
+
+type Place = Step | Prompt;
+
+/** The messages where there are any; an agent that another one started has none. */
+export function rewindWish(steps: readonly Step[], wish: RewindWish): PickerWish<Place> {
+  const prompts = promptsOf(steps, wish);
   const words = wish.words.view;
-  return {
+  const every: PickerWish<Place> = {
     title: words.rewind,
-    hint: words.rewindKeys,
+    hint: prompts.length === 0 ? words.rewindKeys : words.stepKeys,
     emptyText: steps.length === 0 ? words.noStep : words.noStepFits,
     items: steps.toReversed().map((step) => item(step, wish)),
     preview: ({ step }) => changes({ pid: wish.pid, at: { step } }, wish),
     chosen: ({ step }) => wish.open(extentWish(step, wish)),
     changed: () => wish.changed(),
   };
+  if (prompts.length === 0) return every;
+  const asked: PickerWish<Place> = {
+    ...every,
+    title: words.rewindBefore,
+    hint: words.promptKeys,
+    emptyText: words.noPromptFits,
+    items: prompts.toReversed().map((prompt) => promptItem(prompt, wish)),
+    chosen: (place) => {
+      // the first one stays: step 0 is before its answer
+      const text = "text" in place && place.step > 0 ? place.text : undefined;
+      wish.open(extentWish(place.step, wish, text));
+    },
+    tab: () => ({ ...every, tab: () => asked }),
+  };
+  return asked;
 }
 
-function item(step: Step, { now, words: { view } }: RewindWish): Pickable<Step> {
-  const words = step.step === 0 ? view.beforeFirst : safeLine(step.words);
-  const touched = [
-    ...(step.file_count > 0 ? [view.files(step.file_count)] : []),
-    ...(step.commands > 0 ? [view.commands(step.commands)] : []),
+/** Each is answered by the step that names it. */
+function promptsOf(steps: readonly Step[], { words }: RewindWish): readonly Prompt[] {
+  const found = steps.flatMap((step, n) => {
+    const before = steps[n - 1];
+    const text = step.asked.flatMap((said) => typedText(said, words)).join("\n");
+    return before === undefined || text === "" ? [] : [{ n, before, text, at: step.at }];
+  });
+  return found.map(({ n, before, ...prompt }, which) => {
+    const answers = steps.slice(n, found[which + 1]?.n);
+    const files = new Set(answers.flatMap((step) => step.files));
+    const commands = answers.reduce((sum, step) => sum + step.commands, 0);
+    return { ...prompt, step: before.step, files, commands };
+  });
+}
+
+/** None of it where the user did not type it. */
+function typedText(text: string, words: Phrases): readonly string[] {
+  if (readNotice(text) !== undefined || text.startsWith("<shell_line ") || text.startsWith("<crux-note>"))
+    return [];
+  const entries = entriesOf({ role: "user", text, calls: [], at: "", seq: 0 }, words);
+  return entries.flatMap((entry) => (entry.kind === "user" ? [entry.text] : []));
+}
+
+function promptItem({ step, at, text, files, commands }: Prompt, wish: RewindWish): Pickable<Place> {
+  const touched = touchedText(files.size, commands, wish.words);
+  const { beforeFirst } = wish.words.view;
+  const cells = [
+    age(at, wish.now).padStart(4),
+    safeLine(text.trim()),
+    step === 0 ? beforeFirst : "",
+    touched,
   ];
-  const cells = [String(step.step).padStart(4), age(step.at, now).padStart(4), words];
-  const text = [...cells, ...(touched.length > 0 ? [`(${touched.join(", ")})`] : [])].join("  ");
+  return {
+    value: { step, at, text, files, commands },
+    words: [text, ...files].join(" "),
+    text: cells.filter((cell) => cell !== "").join("  "),
+  };
+}
+
+function touchedText(files: number, commands: number, { view }: Phrases): string {
+  const touched = [
+    ...(files > 0 ? [view.files(files)] : []),
+    ...(commands > 0 ? [view.commands(commands)] : []),
+  ];
+  return touched.length === 0 ? "" : `(${touched.join(", ")})`;
+}
+
+function item(step: Step, { now, words }: RewindWish): Pickable<Step> {
+  const said = step.step === 0 ? words.view.beforeFirst : safeLine(step.words);
+  const touched = touchedText(step.file_count, step.commands, words);
+  const cells = [String(step.step).padStart(4), age(step.at, now).padStart(4), said];
+  const text = [...cells, ...(touched === "" ? [] : [touched])].join("  ");
   return { value: step, words: `${step.step} ${step.words} ${step.files.join(" ")}`, text };
 }
 
@@ -70,8 +152,8 @@ export function stepAt(
   );
 }
 
-/** What is asked once a step is known. */
-export function extentWish(step: number, wish: RewindWish): PickerWish<Extent> {
+/** What is asked once a step is known. `prompt`: the message that follows it. */
+export function extentWish(step: number, wish: RewindWish, prompt?: string): PickerWish<Extent> {
   const words = wish.words.view;
   const at: Request = { pid: wish.pid, at: { step } };
   const extents: readonly Extent[] = [
@@ -80,12 +162,15 @@ export function extentWish(step: number, wish: RewindWish): PickerWish<Extent> {
     { text: words.extents.files, request: { ...at, files: true, fork: false } },
   ];
   return {
-    title: words.extent(step),
+    title:
+      prompt === undefined
+        ? words.extent(step)
+        : words.extentBefore(cutToWidth(safeLine(prompt.trim()), TITLE_COLUMNS)),
     hint: words.extentKeys,
     emptyText: words.nothingFits,
     items: extents.map((value) => ({ value, words: value.text, text: value.text })),
     preview: async ({ request }) => (request.files === true ? changes(at, wish) : [words.filesStay]),
-    chosen: ({ request }) => wish.decided(request),
+    chosen: ({ request }) => wish.decided(request, prompt),
     changed: () => wish.changed(),
   };
 }

@@ -58,6 +58,7 @@ const STEPS = {
       step: 0,
       at: "2026-01-01T00:00:00.000Z",
       words: "",
+      asked: [],
       files: [],
       file_count: 0,
       commands: 0,
@@ -67,6 +68,7 @@ const STEPS = {
     {
       step: 1,
       at: "2026-01-01T00:00:01.000Z",
+      asked: [],
       words: "I \u001b[31mred",
       files: ["/desk/a", "/b", "/c"],
       file_count: 5,

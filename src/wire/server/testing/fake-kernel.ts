@@ -162,7 +162,9 @@ export class FakeKernel implements KernelApi {
     steps: async (pid, last) => {
       this.forkRequests.push({ pid, last });
       const files = Array.from({ length: 30 }, (_, n) => `/w/${n}`);
-      return [{ step: 1, proc: asProcUuid("u"), seq: 9, at: 0, words: "hello", files, commands: 2 }];
+      return [
+        { step: 1, proc: asProcUuid("u"), seq: 9, at: 0, words: "hello", asked: [], files, commands: 2 },
+      ];
     },
     fork: async (pid, request) => {
       this.forkRequests.push({ pid, ...request });

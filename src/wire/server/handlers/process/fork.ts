@@ -11,10 +11,11 @@ export const processSteps: Handler<"process.steps"> = async ({ pid, last = DEFAU
   return {
     payload: {
       pid,
-      steps: steps.map(({ step, at, words, files, commands, proc, seq }) => ({
+      steps: steps.map(({ step, at, words, asked, files, commands, proc, seq }) => ({
         step,
         at: new Date(at).toISOString(),
         words,
+        asked: [...asked],
         files: files.slice(0, FILES_SHOWN),
         file_count: files.length,
         commands,
