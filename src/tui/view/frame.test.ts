@@ -348,3 +348,13 @@ test("the line of a question has its words, whose arguments are a list", () => {
   const call = { kind: "call", id: "", tool: "ask_user", input: { questions }, isFinal: true } as const;
   expect(entryLines(call, look).map(textOf).join("")).toContain("ask_user Which colour?");
 });
+
+test("while a dialog is open before the session is there, the mode line does not say that it connects", () => {
+  const rows = [[{ text: "Trust it? ", style: "" }]];
+  const said = (dialog: Scene["dialog"]) =>
+    liveFrame(aScene({ link: "connecting" }, { dialog }))
+      .lines.map(textOf)
+      .join("\n");
+  expect(said(undefined)).toContain(en.modeLine.connecting);
+  expect(said({ lines: rows, back: 0, isSettled: true })).not.toContain(en.modeLine.connecting);
+});

@@ -14,7 +14,8 @@ export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scen
   const percent = Math.round((model.context ?? 0) * 100);
   const facts: readonly (string | readonly string[])[] = [
     ...(vim === undefined ? [] : [words.vim[vim]]),
-    ...(model.link === "connecting" ? [words.connecting] : []),
+    // with a dialog open the user is waited for
+    ...(model.link === "connecting" && dialog === undefined ? [words.connecting] : []),
     ...(model.model === "" ? [] : [safeLine(model.model)]),
     ...(model.context === undefined ? [] : [[words.context(percent), `${percent}%`]]),
     ...(model.target === undefined ? [] : [`${brief(model.target.spent)} / ${brief(model.target.aim)}`]),
