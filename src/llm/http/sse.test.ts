@@ -28,6 +28,18 @@ describe("readSse()", () => {
     expect(await read(text, size)).toEqual(["one 漢", "two\nlines", "mac"]);
   });
 
+  it.each([
+    ['data: {"a":1}\n\ndata: {"b":2}', ['{"a":1}', '{"b":2}']],
+    ['data: {"a":1}\n\ndata: {"b":2}\n', ['{"a":1}', '{"b":2}']],
+    ['data: {"a":\ndata: 1}', ['{"a":\n1}']],
+    ["data: [DONE]", ["[DONE]"]],
+    ['data: {"a":1}\n\ndata: {"b":2', ['{"a":1}']],
+    ['data: {"a":1}\n\nevent: b', ['{"a":1}']],
+    ["data: 12", []],
+  ])("takes a last event without its line ends if it is whole: %j", async (events, found) => {
+    for (const size of [1, 1000]) expect(await read(events, size)).toEqual(found);
+  });
+
   it("refuses a line without end, without keeping it", async () => {
     const endless = bodyOf([
       new TextEncoder().encode("data: "),

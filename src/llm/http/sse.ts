@@ -43,7 +43,8 @@ const [OPEN_TAG, OPEN_BRACE, OPEN_BRACKET] = [0x3c, 0x7b, 0x5b];
 
 /**
  * The `data` of each event, in order. Comments, ids and names are ignored: both dialects repeat the name in the data.
- * An event without its blank line was cut off and is dropped. However the iteration ends, the body is closed.
+ * An event without its blank line was cut off and is dropped, but for a last one whose data are whole: some servers leave
+ * out the line ends of their end. However the iteration ends, the body is closed.
  */
 export async function* readSse(body: Body): AsyncGenerator<string> {
   const lines = new LineReader();
@@ -61,11 +62,29 @@ export async function* readSse(body: Body): AsyncGenerator<string> {
         } else if (line.startsWith("data:")) {
           size += line.length;
           if (size > MAX_SSE_CHARS) throw tooLong();
-          data.push(line.startsWith("data: ") ? line.slice(6) : line.slice(5));
+          data.push(dataOf(line));
         }
       }
+    if (lines.rest.startsWith("data:")) data.push(dataOf(lines.rest));
+    const last = data.join("\n");
+    if (isWhole(last)) yield last;
   } finally {
     body.close();
+  }
+}
+
+function dataOf(line: string): string {
+  return line.startsWith("data: ") ? line.slice(6) : line.slice(5);
+}
+
+/** An object, which no longer text begins with, or the mark of the end of Chat Completions. */
+function isWhole(data: string): boolean {
+  if (!data.startsWith("{")) return data.trim() === "[DONE]";
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
   }
 }
 
