@@ -1,6 +1,6 @@
 /** A run in a worktree of its own: what it can reach, what is left of it, also after a crash of the daemon. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { unconfined } from "./harness/confined.ts";
@@ -151,6 +151,25 @@ it.skipIf(unconfined !== undefined)(
     git("worktree", "remove", "--force", path);
     git("branch", "-D", branch);
     expect(stateOfMain()).toEqual(before);
+  },
+);
+
+it.skipIf(unconfined !== undefined)(
+  "is not given below the top, makes nothing there, and says what to do",
+  async () => {
+    const before = [trees(), stateOfMain()];
+    const below = join(main, "below");
+    mkdirSync(below);
+    const from = server.requests.length;
+    await world.crux(["--cwd", below, "--permission-mode", "bypass", "-q", "give it to two"]);
+    const told = server.requests.slice(from).flatMap(({ lastToolResults }) => lastToolResults);
+    expect(told.map(({ content }) => String(content))).toEqual(
+      Array(2).fill(
+        expect.stringMatching(/\[PERMISSION\].*at the top of the repository.*do without it here$/),
+      ),
+    );
+    rmSync(below, { recursive: true });
+    expect([trees(), stateOfMain()]).toEqual(before);
   },
 );
 

@@ -190,7 +190,7 @@ function opened({ agent }: Body, { fork }: SpawnOpts, intent: string): string {
   return isPlain ? intent : `${initialPrompt}\n\n${intent}`;
 }
 
-function checkArguments(core: Spawning, { caller, giver, intent, opts }: Birth): void {
+function checkArguments(core: Spawning, { caller, giver, intent, opts, worktree }: Birth): void {
   if (!core.accepting) throw refuse(caller.pid, "UNAVAILABLE", "the kernel is shutting down");
   const mayBeSilent = opts.session === true && opts.command === undefined;
   if (intent.trim() === "" && !(intent === "" && mayBeSilent))
@@ -200,7 +200,7 @@ function checkArguments(core: Spawning, { caller, giver, intent, opts }: Birth):
     throw refuse(caller.pid, "INVALID", `intent of ${bytes} bytes; at most ${LIMITS.intentBytes}`);
   if ((opts.maxTurns ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative maxTurns: ${opts.maxTurns}`);
   if ((opts.timeoutMs ?? 0) < 0) throw refuse(caller.pid, "INVALID", `negative timeoutMs: ${opts.timeoutMs}`);
-  if (opts.cwd !== undefined) checkDirectory(core.ports.realPath, { caller, giver }, opts.cwd);
+  if (opts.cwd !== undefined) checkDirectory(core.ports.realPath, { caller, giver, worktree }, opts.cwd);
   if (opts.rights !== undefined) checkWish(opts.rights);
   if (opts.rights !== undefined && caller.pid === PID_KERNEL)
     checkPersonsRules(core.ports.permitFor(opts.cwd ?? giver.seed.cwd), opts.rights);
@@ -216,7 +216,7 @@ function checkBypass({ bypassRefusal }: Pick<KernelPorts, "bypassRefusal">, call
 /** Rights only narrow: a child works below a directory in which its parent does. */
 function checkDirectory(
   realPath: (path: string) => string,
-  { caller, giver }: Pick<Birth, "caller" | "giver">,
+  { caller, giver, worktree }: Pick<Birth, "caller" | "giver" | "worktree">,
   cwd: string,
 ): void {
   if (!cwd.startsWith("/"))
@@ -224,7 +224,10 @@ function checkDirectory(
   if (giver.pid === PID_KERNEL) return;
   const real = realPath(cwd);
   if (giver.roots.some((root) => isWithin(root, real))) return;
-  throw refuse(caller.pid, "PERMISSION", `working directory lies outside the parent's: ${cwd}`);
+  const outside = `working directory lies outside the parent's: ${cwd}`;
+  const atTop =
+    "a worktree lies at the top of the repository, and only an agent that works there can give one: do without it here";
+  throw refuse(caller.pid, "PERMISSION", worktree === undefined ? outside : `${outside}; ${atTop}`);
 }
 
 /**
