@@ -108,6 +108,20 @@ describe("agents in the background of crux -p", () => {
   });
 });
 
+it("system/init names the agents and skills that can be used, each once", async () => {
+  await startModel({ script: () => text("Done.") });
+  world.write(".crux/agents/Explore.md", "---\nname: Explore\ndescription: ours\n---\nLook.\n");
+  world.write(".crux/agents/broken.md", "---\nname: [\n---\n");
+  world.write(".crux/skills/broken/SKILL.md", "no front matter\n");
+  world.write(".crux/skills/whole/SKILL.md", "---\nname: whole\ndescription: ours\n---\nDo it.\n");
+  expect((await world.crux(["trust", "--yes"], {})).code).toBe(0);
+  const { stdout } = await world.crux([...stream, "hello"], { env: modelEnv(server) });
+  const { agents, slash_commands: skills } = checkedLines(stdout)[0] as unknown as Record<string, string[]>;
+  expect(agents?.filter((name) => /^(explore|broken)$/i.test(name))).toEqual(["Explore"]);
+  expect(skills).toContain("whole");
+  expect(skills).not.toContain("broken");
+});
+
 describe("what a run of crux -p has used", () => {
   it("counts the agents it has started, by model, and attempts that broke off; in sum it is what the run cost", async () => {
     world.settings({

@@ -1,4 +1,5 @@
 /** What the first line of `stream-json` tells of the session. */
+import type { Definition } from "../../abi/methods/definition.ts";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
@@ -50,13 +51,22 @@ export async function initFacts({ args, host }: Call, pid: number): Promise<Init
         status: state,
       })),
       permissionMode: PUBLISHED[mode] ?? mode,
-      slash_commands: (skills?.definitions ?? []).map(({ name }) => name),
-      agents: (agents?.definitions ?? []).map(({ name }) => name),
+      slash_commands: usable(skills?.definitions ?? []),
+      agents: usable(agents?.definitions ?? []),
       crux_version: host.version,
     };
   } finally {
     client.close();
   }
+}
+
+/** The names of those that can be loaded and that no other stands before. */
+function usable(definitions: readonly Definition[]): string[] {
+  return definitions
+    .filter(
+      ({ shadowedBy, issues }) => shadowedBy === "" && !issues.some(({ severity }) => severity === "error"),
+    )
+    .map(({ name }) => name);
 }
 
 function asking(client: DaemonClient) {
