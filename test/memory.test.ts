@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LASTING } from "./harness/lasting.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { attended } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
@@ -99,9 +100,11 @@ describe("memory", () => {
     const env = modelEnv(server, "anthropic");
     const at = { cwd: join(base, "one"), env };
     await world.crux(["trust", "--yes"], at);
-    const chat = await world.crux(["chat", "-q"], { ...at, stdin: "we never mock the database" });
-    expect(chat.stdout).toContain("no mocks");
+    const told = { cwd: at.cwd, env: { ...world.env, ...env } };
+    const { wire, said } = await attended(world.socket, "we never mock the database", told);
+    expect(said).toContain("no mocks");
     await over.promise;
+    await wire.close();
     const [first] = asides;
     const [asked] = main;
     expect(first?.body.system).toEqual(asked?.body.system);
@@ -126,6 +129,16 @@ describe("memory", () => {
     await world.crux(["kill", String(session.pid)], at);
     for (const { pid } of [session, aside])
       expect((await world.crux(["replay", String(pid)], at)).stdout).toContain("0 differences");
+  });
+
+  it("is not taken where nobody is there: a run of a script ends with its answer", async () => {
+    const at = { cwd: join(base, "one"), env: modelEnv(server, "anthropic") };
+    await world.crux(["trust", "--yes"], at);
+    for (const args of [["-p"], ["-p", "-c"]])
+      expect((await world.crux([...args, "we never mock the database"], at)).stdout).toBe("Done.\n");
+    const { stdout } = await world.crux(["ps", "-a", "--json", "--verbose"], at);
+    expect(JSON.parse(stdout).data.processes).toHaveLength(1);
+    expect(server.requests).toHaveLength(2);
   });
 
   it("of an agent itself is written with tools for it alone, and known to its next run and to no other agent", async () => {

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
+import { attended, type Wire } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
@@ -35,6 +36,7 @@ let server: ModelServer;
 let base: string;
 let dir: string;
 let asides: ModelRequest[];
+let person: Wire | undefined;
 beforeEach(async () => {
   world = new World();
   world.settings({ memory: { extract: false } });
@@ -44,17 +46,13 @@ beforeEach(async () => {
   asides = [];
 });
 afterEach(async () => {
+  await person?.close();
   await world.close();
   await server.close();
   rmSync(base, { recursive: true, force: true });
 });
 
-const crux = (args: readonly string[], stdin?: string) =>
-  world.crux(args, {
-    cwd: base,
-    env: modelEnv(server, "anthropic"),
-    ...(stdin === undefined ? {} : { stdin }),
-  });
+const crux = (args: readonly string[]) => world.crux(args, { cwd: base, env: modelEnv(server, "anthropic") });
 
 /** A session that says something once; the fork gets these answers in turn. */
 async function talk(aside: (n: number) => Answer): Promise<void> {
@@ -71,7 +69,8 @@ async function talk(aside: (n: number) => Answer): Promise<void> {
   mkdirSync(dir, { recursive: true });
   for (const [name, body] of Object.entries({ ...NOTES, ".tidy.md": DUE }))
     writeFileSync(join(dir, name), body);
-  await crux(["chat", "-q"], "hello, WORDS of mine");
+  const told = { cwd: base, env: { ...world.env, ...modelEnv(server, "anthropic") } };
+  person = (await attended(world.socket, "hello, WORDS of mine", told)).wire;
 }
 
 /** The session, and its fork once that has ended. */
@@ -80,6 +79,7 @@ async function forked(): Promise<{ readonly session: number; readonly fork: numb
   const [session] = shown.filter(({ ppid }: { ppid: number }) => ppid === 0);
   const [fork] = shown.filter(({ ppid }: { ppid: number }) => ppid === session.pid);
   await crux(["wait", String(fork.pid)]);
+  await person?.close();
   return { session: session.pid, fork: fork.pid };
 }
 

@@ -421,7 +421,7 @@ export interface Sys extends Syscalls {
   account(): AccountView;
   /**
    * Whether it may spend on a task of its own accord: no limit of tokens, money, steps or time applies to it, it has
-   * read nothing that is labelled, and a model answers it that could do such a task.
+   * read nothing that is labelled, a client that could answer is there, and a model answers it that could do such a task.
    */
   mayDoAside(): boolean;
   /** The model that the user has chosen last; null: none. Reading it makes it the model of the process. */

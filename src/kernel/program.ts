@@ -192,6 +192,7 @@ function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
         !proc.seed.account.isBounded &&
         proc.seed.isTimed !== true &&
         proc.labels.length === 0 &&
+        proc.seed.session.canAsk &&
         core.ports.models.isModel?.(proc.model.device) !== false,
     ),
     chosenModel: input("chosenModel", () => takeChosen(core, proc)),

@@ -103,3 +103,17 @@ export class Wire {
     await this.close();
   }
 }
+
+/** A session that a person follows, until its first run is over; whoever follows it is there until the wire is closed. */
+export async function attended(
+  path: string,
+  words: string,
+  more: object,
+): Promise<{ wire: Wire; said: string }> {
+  const wire = await Wire.open(path);
+  const wish = { intent: words, session: true, interactive: true, ...more };
+  let line = await wire.ask("spawn", wish);
+  while (line !== undefined && line.payload?.event !== "idle") line = await wire.next();
+  if (line === undefined) throw new Error("the session ended");
+  return { wire, said: String(line.payload?.result) };
+}

@@ -226,28 +226,34 @@ describe("at the limit, with a person attached", () => {
   });
 });
 
-test("mayDoAside(): no limit of tokens, money, steps or time here or above, nothing labelled was read, and a model answers", async () => {
+test("mayDoAside(): no limit of tokens, money, steps or time here or above, nothing labelled was read, somebody is there, and a model answers", async () => {
   const t = kernel();
+  const attended = async (budget: Budget, more: StartOptions = {}, kernel = t) => {
+    const top = await kernel.start({ budget, interactive: true, ...more });
+    kernel.kernel.attach(top.pid, { interactive: true });
+    return top;
+  };
   const mayDoAside = async (budget: Budget, more: StartOptions = {}) =>
-    (await start(t, budget, more)).sys.mayDoAside();
+    (await attended(budget, more)).sys.mayDoAside();
   expect(await mayDoAside({ children: 3, depth: 2 })).toBe(true);
   for (const budget of [{ tokens: 9_000 }, { usd: 9 }, { steps: 9 }, { wallMs: 9_000 }]) {
-    const top = await start(t, budget);
+    const top = await attended(budget);
     expect(top.sys.mayDoAside()).toBe(false);
     expect(await mayDoAside({}, { by: top.sys })).toBe(false);
   }
   expect(await mayDoAside({}, { timeoutMs: 9_000 })).toBe(false);
-  const { proc, sys } = await start(t, {});
+  expect((await start(t, {})).sys.mayDoAside()).toBe(false);
+  const { proc, sys } = await attended({});
   expect(sys.mayDoAside()).toBe(true);
   addLabels(t.kernel, proc, [{ kind: "untrusted", source: "web", detail: "https://a.io" }]);
   expect(sys.mayDoAside()).toBe(false);
   await close(t);
   const limited = kernel({ windows: [{ unit: "microUsd", limit: 9, perMs: 60_000 }] });
-  expect((await limited.start()).sys.mayDoAside()).toBe(false);
+  expect((await attended({}, {}, limited)).sys.mayDoAside()).toBe(false);
   await close(limited);
   const resolve = async () => ({ device: "/dev/llm/fake", model: "" });
   const mindless = kernel({}, { models: { resolve, isModel: (device) => device !== "/dev/llm/fake" } });
-  expect((await mindless.start()).sys.mayDoAside()).toBe(false);
+  expect((await attended({}, {}, mindless)).sys.mayDoAside()).toBe(false);
   await close(mindless);
 });
 
