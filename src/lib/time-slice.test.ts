@@ -15,15 +15,14 @@ function bench() {
     went.push(name);
     now += ms;
   };
-  const isFirst = (name: string): boolean => name === name.toUpperCase();
-  /** Asks, and works for so long once it may go on. In capitals: comes first. */
+  /** Asks, and works for so long once it may go on. */
   const work = (name: string, ms: number): void => {
     const act = acted(name, ms);
-    const turn = slice.next(isFirst(name));
+    const turn = slice.next();
     if (turn === undefined) act();
     else void turn.then(act);
   };
-  const turn = (name: string, ms: number): void => void slice.turn(isFirst(name)).then(acted(name, ms));
+  const turn = (name: string, ms: number): void => void slice.turn().then(acted(name, ms));
   /** What went on in the next round, or in the rest of this one; undefined: no round was asked for. */
   const round = async (isNext = true): Promise<readonly string[] | undefined> => {
     const next = isNext ? rounds.shift() : undefined;
@@ -64,26 +63,14 @@ test("timeSlice() has its whole time again in a round that follows a quiet one",
   expect([await round(), await round()]).toEqual([[], undefined]);
 });
 
-test("timeSlice() lets those that come first and the others go on by turns", async () => {
-  const { work, round, went } = bench();
-  work("a", 20);
-  for (const name of ["b", "c", "d"]) work(name, 3);
-  for (const name of ["E", "F"]) work(name, 3);
-  expect(went.splice(0)).toEqual(["a"]);
-  expect(await round()).toEqual(["E", "b", "F", "c"]);
-  work("G", 3);
-  expect(await round()).toEqual(["G", "d"]);
-  expect([await round(), await round()]).toEqual([[], undefined]);
-});
-
 test("turn() resolves for one after the other, though all of them could go on at once", async () => {
   const { turn, round, went } = bench();
-  for (const name of ["a", "b", "C", "d"]) turn(name, 4);
+  for (const name of ["a", "b", "c", "d"]) turn(name, 4);
   expect(went).toEqual([]);
   await Promise.resolve();
   expect(went.splice(0)).toEqual(["a"]);
   // the round that is under way goes on with what is left of its time
-  expect(await round(false)).toEqual(["C", "b"]);
+  expect(await round(false)).toEqual(["b", "c"]);
   expect(await round()).toEqual(["d"]);
   expect([await round(), await round()]).toEqual([[], undefined]);
 });

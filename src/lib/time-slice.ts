@@ -1,13 +1,12 @@
 /**
  * The time that callers have in one round of the event loop, all together. What asks once it is used up goes on in a later round, in
- * order, before which everything else that is ready has its turn. While some wait who come first, they and the others go on by turns.
- * Its queue is as long as its callers are many: they bound it.
+ * order, before which everything else that is ready has its turn. Its queue is as long as its callers are many: they bound it.
  */
 export interface TimeSlice {
   /** undefined: the caller goes on at once. Otherwise resolves when it may go on. */
-  next(isFirst?: boolean): Promise<void> | undefined;
+  next(): Promise<void> | undefined;
   /** For one who lets others go on: resolves once all that was let on before has done what it can do, and the time is not used up. */
-  turn(isFirst?: boolean): Promise<void>;
+  turn(): Promise<void>;
 }
 
 interface Turns {
@@ -32,10 +31,7 @@ export function timeSlice(ms: number, turns: Turns = OWN): TimeSlice {
 class Slice implements TimeSlice {
   readonly #ms: number;
   readonly #turns: Turns;
-  readonly #first: (() => void)[] = [];
-  readonly #others: (() => void)[] = [];
-  /** Of the last one who was let on while both waited. */
-  #wasFirst = false;
+  readonly #waiting: (() => void)[] = [];
   /** undefined: nobody has asked in this round. */
   #began: number | undefined;
   /** One was let on, and others are once it has done what it can. */
@@ -46,29 +42,25 @@ class Slice implements TimeSlice {
     this.#turns = turns;
   }
 
-  next(isFirst = false): Promise<void> | undefined {
+  next(): Promise<void> | undefined {
     if (this.#began === undefined) this.#begin();
-    return this.#isEmpty && !this.#isUsed ? undefined : this.#wait(isFirst);
+    return this.#waiting.length === 0 && !this.#isUsed ? undefined : this.#wait();
   }
 
-  turn(isFirst = false): Promise<void> {
+  turn(): Promise<void> {
     if (this.#began === undefined) this.#begin();
-    const turn = this.#wait(isFirst);
+    const turn = this.#wait();
     if (!this.#isLetting) this.#letOn();
     return turn;
-  }
-
-  get #isEmpty(): boolean {
-    return this.#first.length === 0 && this.#others.length === 0;
   }
 
   get #isUsed(): boolean {
     return this.#began !== undefined && this.#turns.mono() - this.#began >= this.#ms;
   }
 
-  #wait(isFirst: boolean): Promise<void> {
+  #wait(): Promise<void> {
     return new Promise((resolve) => {
-      (isFirst ? this.#first : this.#others).push(resolve);
+      this.#waiting.push(resolve);
     });
   }
 
@@ -79,16 +71,15 @@ class Slice implements TimeSlice {
 
   #round(): void {
     this.#began = undefined;
-    if (this.#isEmpty) return;
+    if (this.#waiting.length === 0) return;
     this.#begin();
     if (!this.#isLetting) this.#letOn();
   }
 
   #letOn(): void {
-    this.#isLetting = !this.#isEmpty && !this.#isUsed;
+    this.#isLetting = this.#waiting.length > 0 && !this.#isUsed;
     if (!this.#isLetting) return;
-    this.#wasFirst = this.#others.length === 0 || (!this.#wasFirst && this.#first.length > 0);
-    (this.#wasFirst ? this.#first : this.#others).shift()?.();
+    this.#waiting.shift()?.();
     this.#turns.afterwards(() => this.#letOn());
   }
 }

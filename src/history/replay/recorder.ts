@@ -23,7 +23,7 @@ const MAX_HELD_CHARS = 8_192;
 
 /** What recording needs of the kernel. */
 interface Taping {
-  readonly ports: Pick<KernelPorts, "redactor" | "version" | "models" | "slice">;
+  readonly ports: Pick<KernelPorts, "redactor" | "version" | "models" | "slices">;
   readonly table: Pick<ProcessTable, "get">;
   readonly contexts: Pick<ContextSpaces, "prompt">;
   readonly mounts: Pick<Mounts, "namedBy">;
@@ -84,7 +84,8 @@ class Recorder implements Tape {
    * are given to it one at a time here, too, however close together they came: it acts on each before it gets the next.
    */
   async #inTurn(): Promise<void> {
-    const later = this.#core.ports.slice?.next(this.#isFirst);
+    const { slices } = this.#core.ports;
+    const later = (this.#isFirst ? slices?.first : slices?.others)?.next();
     if (later !== undefined) await later;
     const isAlone = this.#waiting === 1 && this.#turn === null;
     if (!isAlone) {

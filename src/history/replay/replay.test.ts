@@ -122,7 +122,7 @@ describe("a recording", () => {
       await Promise.all([open("a"), open("b")]);
       return EXIT.completed;
     };
-    const t = testKernel({ version: "1.2.3", slice: { next } });
+    const t = testKernel({ version: "1.2.3", slices: { first: { next }, others: { next } } });
     withFile(t);
     t.programs.set("work", program);
     const pid = await t.init.spawn("work", null);

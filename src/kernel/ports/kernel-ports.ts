@@ -40,8 +40,8 @@ export interface KernelPorts {
   readonly program: Program;
   /** When the next agent may begin; absent: at once. */
   readonly starts?: Pace;
-  /** When a program goes on with the answer of a call; absent: at once. */
-  readonly slice?: Pick<TimeSlice, "next">;
+  /** When a program goes on with the answer of a call: one that a person waits for, and any other. Absent: at once. */
+  readonly slices?: Readonly<Record<"first" | "others", Pick<TimeSlice, "next">>>;
   readonly clock: Clock;
   /** Reports gaps in time. Absent: not observed. */
   readonly gaps?: TimeGaps;

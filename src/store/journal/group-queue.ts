@@ -49,6 +49,8 @@ export class GroupQueue {
   readonly #ending = new AbortController();
   readonly #watch: Watch;
   readonly #answers = timeSlice(SLICE_MS);
+  /** A client waits for the beginning of a process and for its end, whatever agents at work wait for. */
+  readonly #awaited = timeSlice(SLICE_MS);
   #items: Item[] = [];
   #records = 0;
   #bytes = 0;
@@ -240,7 +242,7 @@ export class GroupQueue {
       const verdict = verdicts[n] ?? [];
       if (!("code" in verdict)) for (const entry of entries) this.#raise(entry);
       if (waiter !== undefined)
-        void this.#answers.turn(isAwaited(entries)).then(() => waiter.resolve(verdict));
+        void (isAwaited(entries) ? this.#awaited : this.#answers).turn().then(() => waiter.resolve(verdict));
     }
   }
 
@@ -297,7 +299,6 @@ export class GroupQueue {
   }
 }
 
-/** A client waits for the beginning of a process and for its end, whatever agents at work wait for. */
 function isAwaited(entries: readonly Entry[]): boolean {
   return entries.some(({ kind }) => kind === "process.spawned" || kind === "process.exited");
 }
