@@ -41,7 +41,7 @@ export function tuneOnceLoaded(): void {
   setTimeout(tune, LOADED_MS).unref();
 }
 
-const MEMORY_LOOK_MS = 10_000;
+const MEMORY_LOOK_MS = 2_000;
 /** What must have come before it is worth a look: a call takes 0.3 ms, and 2 for each so much that it finds. */
 const GROWTH_BYTES = 8 * 1024 * 1024;
 
