@@ -3,11 +3,10 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
-import { onStage, server, startModel, world } from "./harness/stage.ts";
+import { onSharedStage, ownWorld, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
@@ -15,7 +14,7 @@ import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 import { userTexts } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 type Play = (request: ModelRequest) => Reply | Promise<Reply>;
 
@@ -43,15 +42,7 @@ const crux = (...args: string[]) => world.crux(args, { env: modelEnv(server) });
 const requestsOf = (task: string) => server.requests.filter((request) => taskOf(request) === task);
 const killDaemon = () => process.kill(world.daemonPid!, "SIGKILL");
 
-function bodies(kind: string): Record<string, unknown>[] {
-  const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
-  try {
-    const rows = db.prepare("SELECT body FROM records WHERE kind = ? ORDER BY lsn").all(kind);
-    return rows.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
-  } finally {
-    db.close();
-  }
-}
+const bodies = (kind: string) => world.bodies(kind);
 async function ask(method: string, payload: unknown) {
   await using wire = await Wire.open(world.socket);
   return await wire.ask(method, payload);
@@ -93,6 +84,7 @@ describe("the initial prompt of an agent file", () => {
       expect(rawBody.split("/greet Ada")).toHaveLength(2);
       expect(rawBody.split("Say HI to Ada.")).toHaveLength(2);
     }
+    await ask("kill", { pid, signal: 1 });
   });
 });
 
@@ -444,6 +436,7 @@ describe("a coordinator", () => {
 
 describe("the coordinator of the environment", () => {
   it("begins where no agent is named, its workers may have three tools, and a session stays what it began as", async () => {
+    ownWorld();
     const work = childCall("fix", { subagent_type: "worker" });
     const lead: Play = (request) => {
       if (request.assistantTurns === 0 && request.tools.length === 3) return toolUse(work);
@@ -678,6 +671,7 @@ describe("kill -9 of the daemon while agents are waited for", () => {
   });
 
   it("brings a team back once: members, tasks and messages as they were, and nothing told twice", async () => {
+    ownWorld();
     const gate = Promise.withResolvers<void>();
     let asked = 0;
     let done = 0;

@@ -1,23 +1,14 @@
 /** Mode auto, seen from outside: a model judges what would ask, and whatever it does not clearly let through does not happen. */
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { settled, World } from "./harness/world.ts";
+import { onSharedStage, ownWorld, server, startModel, world } from "./harness/stage.ts";
+import { settled } from "./harness/world.ts";
 import { error, type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
-import { type ModelServer, startModelServer } from "./model-server/server.ts";
 
-let world: World;
-let server: ModelServer;
-
+onSharedStage();
 beforeEach(() => {
-  world = new World();
   world.write("a.txt", "aaa\n");
-});
-afterEach(async () => {
-  await server.close();
-  await world.close();
 });
 
 const CHANGE = toolUse({ name: "bash", input: { command: "sed -i s/a/b/ a.txt" } });
@@ -35,7 +26,7 @@ async function serve(
   calls = 1,
 ): Promise<void> {
   let n = 0;
-  server = await startModelServer({
+  await startModel({
     script: (request) => {
       if (isJudge(request)) return judge(n++, request);
       return request.assistantTurns < calls ? CHANGE : text("All done.");
@@ -44,16 +35,7 @@ async function serve(
   Object.assign(world.env, modelEnv(server, "anthropic"), { CRUX_MAX_RETRIES: "1" });
 }
 
-function bodies(kind: string): Record<string, unknown>[] {
-  const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
-  try {
-    const rows = db.prepare("SELECT body FROM records WHERE kind = ? ORDER BY lsn").all(kind);
-    return rows.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
-  } finally {
-    db.close();
-  }
-}
-
+const bodies = (kind: string) => world.bodies(kind);
 describe("crux --enable-auto-mode", () => {
   it("what the first stage lets through runs, on the process's account, and the model hears of the mode once", async () => {
     await serve(() => text("<block>no</block>"), 2);
@@ -156,6 +138,7 @@ describe("crux --enable-auto-mode", () => {
 
 describe("crux auto-mode", () => {
   it("defaults prints 9, 10 and 4; config what the settings make of them", async () => {
+    ownWorld();
     await serve(() => text("<block>no</block>"));
     const of = async (word: string) =>
       JSON.parse((await world.crux(["auto-mode", word, "--json"])).stdout).data;

@@ -7,12 +7,12 @@ import { expect, it } from "vitest";
 import { escapeVariables } from "../src/abi/compose/variables.ts";
 import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
-import { onStage, server, startModel, world } from "./harness/stage.ts";
+import { onSharedStage, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelRequest, userTexts } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 const TAG = "<fork-boilerplate>";
 const said = ({ messages }: ModelRequest) =>

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pdfOf } from "../src/dev/fs/testing.ts";
 import { inTurn } from "./harness/model.ts";
-import { onStage, server, serve as serveScript, world } from "./harness/stage.ts";
+import { onSharedStage, ownWorld, server, serve as serveScript, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { error, text, toolUse } from "./model-server/reply.ts";
 import type { DialectName } from "./model-server/request.ts";
 import type { ModelServerOptions } from "./model-server/server.ts";
 
-onStage();
+onSharedStage();
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -41,6 +41,7 @@ describe("view", () => {
   });
 
   it("leaves out a picture that the model refuses: the run says so, and the next message is answered", async () => {
+    ownWorld();
     writeFileSync(join(world.work, "a.png"), PNG);
     const refusal = error(400, "invalid_request_error", "messages.2: could not process image </crux-note>");
     await serve((request) => {
@@ -107,6 +108,7 @@ describe("pictures of the user", () => {
     `${JSON.stringify({ type: "user", message: { role: "user", content } })}\n`;
 
   it("are shown to the model, kept once, and there again in a fork after a crash, in its words as a line", async () => {
+    ownWorld();
     await serve(inTurn(text("A dot."), text("The same."), text("Still.")));
     const stdin = said({ type: "text", text: "look" }, image) + said(image);
     const args = ["-p", "--output-format", "stream-json", "--input-format", "stream-json"];
@@ -138,6 +140,7 @@ describe("pictures of the user", () => {
   });
 
   it("that the model refuses leave its view, not the words, and the next message is answered", async () => {
+    ownWorld();
     const refusal = error(400, "invalid_request_error", "messages.0: could not process image");
     await serve((request) => (request.rawBody.includes(large.slice(0, 99)) ? refusal : text("Never mind.")));
     const args = ["-p", "--output-format", "stream-json", "--input-format", "stream-json"];

@@ -3,11 +3,11 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
-import { onStage, serveInTurn, server, world } from "./harness/stage.ts";
+import { onSharedStage, ownWorld, serveInTurn, server, world } from "./harness/stage.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 
-onStage();
+onSharedStage();
 
 const write = (name: string, content: string) =>
   toolUse(
@@ -144,6 +144,7 @@ describe("crux rewind", () => {
   });
 
   it("a file that a person has changed since: exit 1, nothing touched; --force", async () => {
+    ownWorld();
     await serveInTurn(write("a", "1"), write("b", "2"), text("Done."));
     const pid = await work("write");
     writeFileSync(join(world.work, "b"), "mine");

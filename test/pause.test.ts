@@ -1,15 +1,14 @@
 /** A paused agent outlives its daemon, however that ends: nothing it had is lost, asked for again or done again. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
-import { onStage, serveInTurn, server, startModel, world } from "./harness/stage.ts";
+import { onSharedStage, ownWorld, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 
-onStage();
+onSharedStage();
 
 /** `isHere`: the daemon has the key, too; else only the terminals that are told. */
 const serve = (answers: readonly Reply[], isHere = true) =>
@@ -39,15 +38,7 @@ async function find(pid: number): Promise<Proc | undefined> {
 }
 
 /** From the journal of a daemon that may be running. */
-function records(kind: string): Record<string, unknown>[] {
-  const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
-  try {
-    const rows = db.prepare("SELECT body FROM records WHERE kind = ? ORDER BY lsn").all(kind);
-    return rows.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
-  } finally {
-    db.close();
-  }
-}
+const records = (kind: string) => world.bodies(kind);
 const until = async (holds: () => boolean) => expect(await settled(holds, (is) => is)).toBe(true);
 const keptReply = () =>
   until(() => records("process.checkpoint").some(({ state }) => (state as { kept: unknown } | null)?.kept));
@@ -236,6 +227,7 @@ describe("a process that came back", () => {
 });
 
 it("crux daemon stop tells who follows a paused process that it rests, and ends nothing of it", async () => {
+  ownWorld();
   const gate = Promise.withResolvers<void>();
   await serve([bash(COUNTED).until(gate.promise, { afterEvents: 2 }), text("Done.")]);
   const run = world.start(["--permission-mode", "bypass", "work"]);

@@ -1,7 +1,6 @@
 /** Agents across daemons that are killed: they go on by themselves where they may, and nothing is done twice. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pass } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { onStage, serve, server, world } from "./harness/stage.ts";
@@ -23,16 +22,7 @@ async function start(...words: string[]): Promise<number> {
 const killDaemon = () => process.kill(world.daemonPid!, "SIGKILL");
 const ran = (name: string) => (existsSync(join(world.work, name)) ? world.file(name).trim().split("\n") : []);
 
-function bodies(kind: string): Record<string, unknown>[] {
-  const db = new DatabaseSync(join(world.dir, "state/crux/journal/journal.db"), { readOnly: true });
-  try {
-    const rows = db.prepare("SELECT body FROM records WHERE kind = ? ORDER BY lsn").all(kind);
-    return rows.map(({ body }) => JSON.parse(String(body)) as Record<string, unknown>);
-  } finally {
-    db.close();
-  }
-}
-
+const bodies = (kind: string) => world.bodies(kind);
 interface Proc {
   readonly pid: number;
   readonly activity: string | null;

@@ -2,13 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { onStage, serve, serveInTurn, server, world } from "./harness/stage.ts";
+import { onSharedStage, ownWorld, serve, serveInTurn, server, world } from "./harness/stage.ts";
 import { Wire, type Reply as WireLine } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 const bash = (command: string) => toolUse({ name: "bash", input: { command } }, { text: "I run it." });
 
@@ -278,6 +278,7 @@ describe("rest", () => {
   });
 
   it("nobody there and nothing to do: it leaves memory, and a signal ends it where it rests", async () => {
+    ownWorld();
     world.settings({ sessions: { restAfterMs: 50 } });
     await serveInTurn(text("One."));
     const { pid, follower } = await begin("hello");
@@ -329,6 +330,7 @@ async function serveAgain(): Promise<void> {
 
 describe("crux", () => {
   it("-r makes a session of an agent that has ended", async () => {
+    ownWorld();
     await serveInTurn(text("Found it."), text("Because."));
     expect((await world.crux(["look for it"])).code).toBe(0);
     const run = await world.crux(["-r", "1", "-q", "why there?"]);
@@ -338,6 +340,7 @@ describe("crux", () => {
   });
 
   it("chat without a terminal answers each line, replies alone on a pipe, and fails with words", async () => {
+    ownWorld();
     await serveInTurn(text("One."), text("Two."));
     expect(await world.crux(["chat", "-q"], { stdin: "hello\n\nagain" })).toMatchObject({
       code: 0,

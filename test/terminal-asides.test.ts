@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { onStage, server, startModel, world } from "./harness/stage.ts";
+import { onSharedStage, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 const isAside = ({ rawBody }: ModelRequest) => rawBody.includes("beside the conversation");
 const processes = async () =>

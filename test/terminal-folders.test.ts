@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { onStage, serveInTurn, world } from "./harness/stage.ts";
+import { onSharedStage, serveInTurn, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 
-onStage();
+onSharedStage();
 
 it("opens a folder to the next call and command of the session, and keeps it after a crash", async () => {
   const other = join(world.dir, "other");

@@ -2,13 +2,13 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { onStage, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
+import { onSharedStage, ownWorld, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { CRUX, settled } from "./harness/world.ts";
 import { error, text, toolUse } from "./model-server/reply.ts";
 import { type ModelRequest, userTexts } from "./model-server/request.ts";
 
-onStage();
+onSharedStage();
 
 /** In the mode line once the session is there. */
 const READY = "% context";
@@ -145,6 +145,7 @@ describe("crux at a terminal", () => {
   });
 
   it("hands an agent that is waited for to the background by ctrl-b, and tells of its end", async () => {
+    ownWorld();
     const gate = Promise.withResolvers<void>();
     const isChild = ({ messages }: ModelRequest) => userTexts(messages[0]!)[0]?.startsWith("dig it") === true;
     await serve((request) => {
@@ -277,6 +278,7 @@ describe("crux at a terminal", () => {
   });
 
   it("has the draft of a session again when it is opened again, in the language of the user", async () => {
+    ownWorld();
     await serve(text("Yes."));
     await using first = new TerminalWindow(world, []);
     await first.shows(READY);
@@ -310,6 +312,7 @@ describe("crux at a terminal", () => {
   });
 
   it("goes back to a step with its files by esc esc, and to another session by /resume and crux -r", async () => {
+    ownWorld();
     await serve((request) => {
       if (request.assistantTurns !== 1) return text(request.assistantTurns === 0 ? "Talked." : "Made.");
       return toolUse({ name: "write", input: { file_path: "a.txt", content: "new\n" } });
@@ -382,6 +385,7 @@ describe("crux at a terminal", () => {
   });
 
   it("sends a dumb terminal no escape byte, questions included", async () => {
+    ownWorld();
     await serveInTurn(toolUse({ name: "bash", input: { command: "touch made" } }), text("**Done** so."));
     await using window = new TerminalWindow(world, [], { env: { TERM: "dumb" } });
     await window.shows("› ");
@@ -415,6 +419,7 @@ describe("crux at a terminal", () => {
   });
 
   it("has the whole screen where the user wants that, the editor at its bottom, and leaves the shell's as it was", async () => {
+    ownWorld();
     await serve(text("Some words."));
     world.settings({ ui: { screen: "full", notify: "desktop" } });
     world.write("bin/notify-send", '#!/bin/sh\necho "$@" > "${0%/*}/../notice"\n');

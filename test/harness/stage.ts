@@ -3,7 +3,7 @@
  * `onStage()` sets both up for each test of a file; they end with the test. On `onSharedStage()` the tests of a file share a
  * world: to boot a daemon, and to run code that it has not run before, is most of what a short test costs.
  */
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, onTestFinished } from "vitest";
 import type { Reply } from "../model-server/reply.ts";
 import type { DialectName } from "../model-server/request.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "../model-server/server.ts";
@@ -36,6 +36,18 @@ export function onSharedStage(settings: object = {}): void {
   });
   afterEach(() => server.close());
   afterAll(() => world.close());
+}
+
+/** First in a test on a shared stage that counts pids, or all that there is, or ends its daemon: a world of its own. */
+export function ownWorld(settings: object = {}): void {
+  const shared = world;
+  const own = new World();
+  own.settings(settings);
+  world = own;
+  onTestFinished(async () => {
+    world = shared;
+    await own.close();
+  });
 }
 
 /** Only whoever is given its variables finds it. */

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
 import { intentArgv } from "../../src/cli/testing/intent-argv.ts";
@@ -60,6 +61,8 @@ export class World {
   readonly #running = new Set<ChildProcess>();
   #firstEnv: Readonly<Record<string, string>> = {};
   #scenes = 0;
+  /** The last record of the scene before. */
+  #before = 0;
 
   constructor(env: Record<string, string> = {}) {
     for (const dir of [this.home, this.work, join(this.dir, "run")])
@@ -80,8 +83,14 @@ export class World {
     if (unconfined !== undefined) this.settings({});
   }
 
-  /** For the next test of a shared world: an empty work folder, and the variables of the start. The daemon stays. */
+  /** For the next test of a shared world: an empty work folder, the variables of the start, no settings. The daemon stays. */
   nextScene(): void {
+    rmSync(join(this.dir, "config"), { recursive: true, force: true });
+    if (unconfined !== undefined) this.settings({});
+    this.#before = this.#journal(
+      (db) => Number(db.prepare("SELECT max(lsn) AS lsn FROM records").get()?.lsn),
+      0,
+    );
     this.work = join(this.dir, `work-${++this.#scenes}`);
     mkdirSync(this.work, { mode: 0o700 });
     for (const name of Object.keys(this.env)) delete this.env[name];
@@ -191,6 +200,21 @@ export class World {
   /** Those of them whose command line, its words joined by blanks, matches. */
   commands(pattern: RegExp): number[] {
     return this.processes().filter((pid) => pattern.test(commandOf(pid)));
+  }
+
+  #journal<T>(act: (db: DatabaseSync) => T, none: T): T {
+    const path = join(this.dir, "state/crux/journal/journal.db");
+    if (!existsSync(path)) return none;
+    using db = new DatabaseSync(path, { readOnly: true });
+    return act(db);
+  }
+
+  /** Records of a kind in this scene, from the journal of a daemon that may be running. */
+  bodies(kind: string): Record<string, unknown>[] {
+    const sql = "SELECT body FROM records WHERE kind = ? AND lsn > ? ORDER BY lsn";
+    return this.#journal((db) => db.prepare(sql).all(kind, this.#before), []).map(
+      ({ body }) => JSON.parse(String(body)) as Record<string, unknown>,
+    );
   }
 
   /** What the daemon has logged. */
