@@ -50,7 +50,9 @@ export class AnthropicDriver implements Driver {
       device,
       vendor: "Anthropic",
       // with the version, as other interfaces want it, or without
-      baseUrl: findBaseUrl(env.ANTHROPIC_BASE_URL, "https://api.anthropic.com")?.replace(/\/v1$/, "") ?? "",
+      baseUrl:
+        findBaseUrl(env.ANTHROPIC_BASE_URL, "https://api.anthropic.com")?.replace(/\/v1\/?(?=$|\?)/, "") ??
+        "",
       keyName: key === "" ? "ANTHROPIC_AUTH_TOKEN" : "ANTHROPIC_API_KEY",
       secret: key === "" ? (env.ANTHROPIC_AUTH_TOKEN ?? "") : key,
       unreachableHint: "Check the network and ANTHROPIC_BASE_URL.",

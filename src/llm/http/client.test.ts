@@ -15,9 +15,19 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ABORTED } from "../../lib/abort.ts";
+import { placeBelow } from "./base-url.ts";
 import { type Body, HttpClient, HttpRefusal, HttpSilence } from "./client.ts";
 
 const { signal } = new AbortController();
+
+it.each([
+  ["http://a.io", "/chat", "http://a.io/chat"],
+  ["http://a.io/v1", "/chat", "http://a.io/v1/chat"],
+  ["http://a.io/own/?api-version=3&b=%2F", "/chat", "http://a.io/own/chat?api-version=3&b=%2F"],
+  ["http://a.io?k=1", "/m%2Fx:stream?alt=sse", "http://a.io/m%2Fx:stream?alt=sse&k=1"],
+])("placeBelow() keeps the query of %s behind %s", (base, path, place) => {
+  expect(placeBelow(base, path).href).toBe(place);
+});
 
 async function listening<T extends NetServer>(server: T): Promise<T & { readonly port: number }> {
   server.listen(0, "127.0.0.1");

@@ -11,6 +11,7 @@ import { paced } from "../../lib/paced.ts";
 import { foreignJson, type Json, objectOf } from "../json.ts";
 import { readingsOf } from "../lane.ts";
 import { VERSION } from "../version.ts";
+import { placeBelow } from "./base-url.ts";
 
 /** How long an unused connection is kept; a server that announces a shorter time is heeded. */
 const KEPT_MS = 4_000;
@@ -129,7 +130,7 @@ export class HttpClient {
   /** Resolves with the headers of the answer. An abort also ends its body. */
   #answer(path: string, { signal, headers, json }: Exchange): Promise<IncomingMessage> {
     if (signal.aborted) return Promise.reject(reasonOf(signal));
-    const url = new URL(this.#baseUrl + path);
+    const url = placeBelow(this.#baseUrl, path);
     // they would be sent beside the key
     if (url.username !== "" || url.password !== "")
       return Promise.reject(new Error("the base URL holds a user name or a password"));

@@ -5,6 +5,7 @@ import { type CardedDriver, cardOf, costOf, findTier } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
 import { type Json, objectOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
+import { placeBelow } from "./base-url.ts";
 import { type Body, HttpClient, HttpRefusal, type Patience } from "./client.ts";
 import type { Ask, Codec, Decoder, ModelFacts } from "./codec.ts";
 import {
@@ -230,7 +231,7 @@ export class HttpDriver implements Driver {
   ): Promise<Readonly<Record<string, string>>> {
     const { authorize } = this.#profile;
     if (authorize === undefined) return {};
-    const url = new URL(this.#endpoint.baseUrl + path);
+    const url = placeBelow(this.#endpoint.baseUrl, path);
     return authorize({ method: json === undefined ? "GET" : "POST", url, body: json ?? "", signal });
   }
 
