@@ -163,6 +163,7 @@ const result = z.strictObject({
   result: z.string().describe("The last text of the agent."),
   structured_output: z.json().optional().describe("With --json-schema: the value that matches it."),
   errors: z.array(z.string()).optional(),
+  hint: z.string().optional().describe("What to do next, where that is known."),
   num_turns: count,
   duration_ms: count,
   duration_api_ms: count.describe("The part of it spent waiting for the model."),

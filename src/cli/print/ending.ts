@@ -9,6 +9,8 @@ export interface Ending {
   readonly subtype: Subtype;
   readonly terminalReason: string;
   readonly errors: readonly string[];
+  /** What to do next; absent: not known. */
+  readonly hint?: string | undefined;
   readonly exitCode: number;
 }
 
@@ -26,6 +28,7 @@ export function endingOf(
   return {
     ...(reason === undefined ? namedEnd(exitCode, words ?? "", isCalling) : named(reason)),
     errors,
+    hint: cause?.hint,
     exitCode,
   };
 }
@@ -37,6 +40,7 @@ export function failedEnding(error: WireError): Ending {
     subtype: "error_during_execution",
     terminalReason: error.code === "INVALID" ? "invalid_input" : "unavailable",
     errors: [`[${error.code}] ${text}`],
+    hint: error.hint,
     exitCode: 1,
   };
 }

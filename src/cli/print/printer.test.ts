@@ -351,6 +351,14 @@ describe("the end of a run", () => {
     expect(line.terminal_reason).toBe("aborted_tools");
   });
 
+  test("says what to do next, where that is known", () => {
+    const error = { code: "DRIVER", message: "a web page", hint: "Check the URL." } as const;
+    const { line } = aPrinter().end(idle({ exit_code: 1, outcome: "failed", error }), facts);
+    expect([line.errors, line.hint]).toEqual([["a web page"], "Check the URL."]);
+    expect(aPrinter().failed(error, facts).line.hint).toBe("Check the URL.");
+    checkedLines(`${JSON.stringify(line)}\n`);
+  });
+
   test("that never came is a result too, with the text so far", () => {
     const printer = aPrinter();
     printer.take(calling);

@@ -146,7 +146,7 @@ export class Printer {
   }
 
   #ended(
-    { subtype, terminalReason, errors, exitCode }: Ending,
+    { subtype, terminalReason, errors, hint, exitCode }: Ending,
     more: RunFacts & { result: string; refused: NonNullable<CompleteEvent["denied"]> },
   ): Ended {
     const { durationMs, totalUsd, result, refused, structured } = more;
@@ -162,6 +162,7 @@ export class Printer {
       result,
       ...(structured === undefined ? {} : { structured_output: structured }),
       ...(errors.length === 0 ? {} : { errors: [...errors] }),
+      ...(hint === undefined ? {} : { hint }),
       num_turns: tally.turns,
       duration_ms: Math.round(durationMs),
       duration_api_ms: Math.round(tally.apiMs),

@@ -77,8 +77,7 @@ function putText(
   if (text !== "") outlet.put(`${isTerminal ? safeLines(text) : text}${text.endsWith("\n") ? "" : "\n"}`);
   if (!line.is_error || event === undefined) return;
   for (const error of line.errors ?? []) void console.errorLine(runErrorLine(event.pid, error));
-  const hint = event.event === "idle" ? event.error?.hint : undefined;
-  if (hint !== undefined) void console.errorLine(hintLine(hint, console.words));
+  if (line.hint !== undefined) void console.errorLine(hintLine(line.hint, console.words));
 }
 
 function asideOf(event: WireEvent, isVerbose: boolean): string | undefined {
