@@ -59,6 +59,18 @@ const activity = async (): Promise<unknown> =>
   (await t.init.listProcs()).find(({ pid }) => pid === bench.pid)?.activity;
 
 describe("an effect while the journal is degraded", () => {
+  test("a disk that has room, and refuses for another reason, is not said to lack it", async () => {
+    fill(t);
+    t.journal.state = { ...FULL, reason: "journal_io", freeBytes: 64 * 1024 * 1024 };
+    const call = watched(bench.call());
+    await t.clock.advance(1_000);
+    const [line = ""] = said();
+    expect(line).toContain("journal_io: the journal at /state/journal/journal.db takes nothing;");
+    free(t);
+    await t.clock.advance(1_000);
+    expect(call.outcome).toBe("done");
+  });
+
   test("waits, shown as paused and told once, and goes on by itself with its intent before it", async () => {
     fill(t);
     const calls = [watched(bench.call()), watched(bench.sys.spawn("more", null))];

@@ -173,7 +173,8 @@ export class JournalWatch implements JournalHold<Process> {
 function reasonOf(state: Exclude<JournalState, { state: "well" }>): string {
   if (state.state === "lost") return state.message;
   const { reason, path, freeBytes, needBytes } = state;
-  const room = freeBytes === null ? "" : ` (${bytesOf(freeBytes)} free, ${bytesOf(needBytes)} needed)`;
+  const isRoom = freeBytes === null || freeBytes >= needBytes;
+  const room = isRoom ? "" : ` (${bytesOf(freeBytes)} free, ${bytesOf(needBytes)} needed)`;
   const what: Readonly<Record<string, string>> = {
     journal_full: `no space for the journal at ${path}${room}`,
     journal_readonly: `the journal at ${path} cannot be written`,
