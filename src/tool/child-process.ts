@@ -1,5 +1,5 @@
 /** A descendant of the caller: a process that a tool may wait for, read or end. */
-import type { Ended } from "../abi/child.ts";
+import { type Ended, outputOf } from "../abi/child.ts";
 import { codeOf } from "../abi/errors.ts";
 import { asPid, type Pid } from "../abi/ids.ts";
 import { findPid } from "../abi/member.ts";
@@ -141,6 +141,21 @@ async function findDescendant(sys: Syscalls, pid: number): Promise<Pick<ProcInfo
   const gone = await endOf(sys, asPid(pid));
   if (gone !== null) return gone;
   throw failure("NOT_FOUND", `no process ${pid} below this one`);
+}
+
+/** Where the words of an agent are, and what a model is told of that. */
+export async function outputFile(sys: Syscalls, agentId: string, signal: AbortSignal) {
+  const file = outputOf(agentId);
+  // they are files of Crux, which no command can open
+  const canRead = await sys.stat("/bin/view", signal).then(
+    () => true,
+    (error: unknown) => {
+      if (codeOf(error) === "CANCELLED") throw error;
+      return false;
+    },
+  );
+  const told = canRead ? ` What it has said so far is in ${file}.` : "";
+  return { told, output_file: file, can_read_output_file: canRead };
 }
 
 /** null: it has not ended, or it is not below the caller. */

@@ -1,13 +1,11 @@
 /** agent: gives a task to a child agent, and waits for its last message unless it is one of the background. */
 import * as z from "zod";
 import { DEFAULT_AGENT } from "../../abi/agent.ts";
-import { type Ended, outputOf, TEAM, type Team } from "../../abi/child.ts";
-import { codeOf } from "../../abi/errors.ts";
+import { type Ended, TEAM, type Team } from "../../abi/child.ts";
 import { FORK } from "../../abi/fork.ts";
 import type { Pid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
-import type { Syscalls } from "../../abi/sys.ts";
-import { findStarted, infoOf, noteChild } from "../child-process.ts";
+import { findStarted, infoOf, noteChild, outputFile } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { hostPath, readEffect } from "../path.ts";
 import { HIDDEN } from "../schema.ts";
@@ -242,23 +240,10 @@ async function joined(
   };
 }
 
-/** The caller has the tool that reads its outputs: they are files of Crux, which no command can open. */
-function mayView(sys: Syscalls, signal: AbortSignal): Promise<boolean> {
-  return sys.stat("/bin/view", signal).then(
-    () => true,
-    (error: unknown) => {
-      if (codeOf(error) === "CANCELLED") throw error;
-      return false;
-    },
-  );
-}
-
 async function launched(args: Args, pid: Pid, { sys, signal }: RunContext): Promise<Outcome> {
   const agentId = (await infoOf(sys, pid))?.child?.agentId ?? (await sys.ended(pid))?.agentId ?? "";
   const { description, prompt } = args;
-  const file = outputOf(agentId);
-  const canRead = await mayView(sys, signal);
-  const told = canRead ? ` What it has said so far is in ${file}.` : "";
+  const { told, ...output } = await outputFile(sys, agentId, signal);
   return {
     text:
       `${agentId} (pid ${pid}) works on it in the background. You are told when it ends; until then go on with other work and ` +
@@ -267,7 +252,7 @@ async function launched(args: Args, pid: Pid, { sys, signal }: RunContext): Prom
     meta: {
       status: "async_launched",
       ...{ agent_id: agentId, pid: Number(pid), description, prompt },
-      ...{ output_file: file, can_read_output_file: canRead },
+      ...output,
     },
   };
 }

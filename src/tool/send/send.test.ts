@@ -8,6 +8,8 @@ import { CALL_ID, testScope } from "../testing/bench.ts";
 import type { RunContext } from "../tool.ts";
 import { send } from "./send.ts";
 
+const FILE = "/var/out/agent-000000000007";
+
 /** Process 5 has started `alive` (6), `ended` (7), which has left the table, and `pruned` (8), of which nothing is left. */
 function caller() {
   const kept = new Map<string, unknown>();
@@ -23,6 +25,7 @@ function caller() {
       throw new Fault({ code: "NOT_FOUND", message: "no such group" });
     },
     send: sent,
+    stat: async () => ({}),
     ended: async (pid: Pid) => {
       if (Number(pid) === 7) return { agentId: "agent-000000000007", exit: EXIT.completed };
       throw new Fault({ code: "NOT_FOUND", message: "process not found" });
@@ -50,7 +53,10 @@ test("one that is alive gets it, one that has ended goes on with it; one without
   for (const to of ["alive", "agent-000000000006", "6"])
     expect(await call(to)).toMatchObject({ meta: { to: [6] }, text: "Sent to pid 6." });
   for (const to of ["ended", "agent-000000000007", "7"])
-    expect(await call(to)).toMatchObject({ meta: { to: [7], status: "async_launched" } });
+    expect(await call(to)).toMatchObject({
+      meta: { to: [7], status: "async_launched", output_file: FILE, can_read_output_file: true },
+      text: expect.stringContaining(`What it has said so far is in ${FILE}.`),
+    });
   expect(sent).toHaveBeenCalledTimes(6);
   for (const to of ["pruned", "8"])
     await expect(call(to)).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { asPid, type Pgid, type Pid } from "../../abi/ids.ts";
 import { findPid, type Member, memberName, membersNamed } from "../../abi/member.ts";
 import type { ProcInfo } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
-import { endOf, findTarget, hasStarted } from "../child-process.ts";
+import { endOf, findTarget, hasStarted, outputFile } from "../child-process.ts";
 import { failure } from "../failure.ts";
 import { defineTool, type LookContext, type Outcome, type RunContext } from "../tool.ts";
 import text from "./send.md";
@@ -21,6 +21,8 @@ type Args = z.output<typeof Args>;
 const Meta = z.strictObject({
   to: z.array(z.int()),
   status: z.enum(["async_launched", "leaving"]).optional(),
+  output_file: z.string().optional(),
+  can_read_output_file: z.boolean().optional(),
 });
 
 export const send = defineTool({
@@ -52,18 +54,20 @@ async function run({ to, message }: Args, context: RunContext): Promise<Outcome>
   if (typeof message !== "string") return sendInTeam(message, pids, context);
   const data = new TextEncoder().encode(message);
   const live = new Set((await sys.listProcs()).flatMap(({ pid, exit }) => (exit === null ? [pid] : [])));
+  const resumed = pids.find((pid) => !live.has(pid));
+  const ended = resumed === undefined ? null : await endOf(sys, resumed);
   const reached: Pid[] = [];
   for (const pid of pids) {
     await sys.send(pid, data, signal);
     reached.push(pid);
   }
-  const [resumed] = reached.filter((pid) => !live.has(pid));
   if (resumed === undefined)
     return { text: `Sent to ${reached.map((pid) => `pid ${pid}`).join(", ")}.`, meta: { to: reached } };
+  const { told = "", ...output } = ended === null ? {} : await outputFile(sys, ended.agentId, signal);
   return {
-    text: `pid ${resumed} had ended. It goes on in the background with this message; you are told when it ends.`,
+    text: `pid ${resumed} had ended. It goes on in the background with this message; you are told when it ends.${told}`,
     // the run waits for it as for one that was started
-    meta: { to: reached, status: "async_launched" },
+    meta: { to: reached, status: "async_launched", ...output },
   };
 }
 
