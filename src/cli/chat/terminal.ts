@@ -25,6 +25,7 @@ interface Listener {
 /** One of the two receivers of keys: the line or a question. It does not change the mode of the terminal. */
 class Face extends EventEmitter implements Input {
   readonly isTTY = true;
+  settlingMs: number | undefined;
   resume(): this {
     return this;
   }
@@ -87,6 +88,7 @@ export class ChatTerminal implements AsyncDisposable {
     remembered: readonly string[],
     listener: Listener,
   ) {
+    this.#keys.settlingMs = host.stdin.settlingMs;
     this.#host = host;
     this.#listener = listener;
     this.#isDumb = host.env.TERM === "dumb";

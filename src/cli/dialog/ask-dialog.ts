@@ -39,6 +39,8 @@ interface Surroundings {
   readonly isNumbered?: boolean;
   /** Called once all of a long text is written, of which a part was shown before. */
   readonly onWhole?: (() => void) | undefined;
+  /** Called with each answered question of an agent, where its rows can leave the screen. */
+  readonly onAnswered?: ((question: string, answer: string) => void) | undefined;
   /** Of a terminal that would break a long line inside of a word. */
   readonly columns?: number | undefined;
   /** Of the screen, whose height bounds what is shown of a text. */
@@ -103,6 +105,7 @@ export class AskDialog implements AsyncDisposable {
       for (let isWhole = false; !signal.aborted; ) {
         const isCut = await this.#draw(question, isWhole);
         if (isWhole) this.#around.onWhole?.();
+        await keyboard.settle(signal);
         const heard = await this.#hear(keyboard, question, isCut);
         if (heard === "view") isWhole = true;
         if (heard === "view" || heard === "again") continue;
@@ -126,6 +129,8 @@ export class AskDialog implements AsyncDisposable {
       write: (text) => this.#around.write(text),
       keys: () => keyboard.next(signal),
       line: (prompt, initial) => this.#line(keyboard, prompt, initial, signal),
+      settled: () => keyboard.settle(signal),
+      answered: this.#around.onAnswered,
       get isClosed() {
         return signal.aborted;
       },

@@ -60,3 +60,23 @@ test("hearAnswers() breaks a long question between words", async () => {
   });
   expect(shown).toContain("[agent/1] Colour: Which colour should\n  the button have?\n");
 });
+
+test("hearAnswers() waits before the first key of each question, and says how each was answered", async () => {
+  const options = ["Red", "Green"].map((label) => ({ label, description: "" }));
+  const question = { header: "Colour", question: "Which?", options, multi_select: false };
+  const keys = ["1", "2"];
+  const seen: string[] = [];
+  await hearAnswers(1, [question, { ...question, question: "And then?" }], {
+    words: en.ask,
+    isClosed: false,
+    write: async () => {},
+    keys: async () => {
+      seen.push("key");
+      return keys.shift();
+    },
+    line: async () => undefined,
+    settled: async () => void seen.push("settled"),
+    answered: (asked, answer) => seen.push(`${asked} ${answer}`),
+  });
+  expect(seen).toEqual(["settled", "key", "Colour: Which? Red", "settled", "key", "Colour: And then? Green"]);
+});

@@ -16,6 +16,10 @@ export interface QuestionTerminal {
   /** Reads one line that starts with `initial`; undefined: the user gave up, or the question was closed. */
   line(prompt: string, initial: string): Promise<string | undefined>;
   readonly isClosed: boolean;
+  /** A question is on the screen: what is typed before it can have been read is none of its answer. */
+  readonly settled?: () => Promise<void>;
+  /** It is answered. */
+  readonly answered?: ((question: string, answer: string) => void) | undefined;
   /** Of a terminal that would break a long line inside of a word. */
   readonly columns?: number | undefined;
 }
@@ -43,6 +47,10 @@ export async function hearAnswers(
     if (answer === "closed") return undefined;
     if (answer === "dismissed") return { answer: "no" };
     answers.push(answer);
+    terminal.answered?.(
+      `${question.header}: ${question.question}`,
+      [...answer.chosen, ...(answer.text === "" ? [] : [answer.text])].join(", "),
+    );
   }
   return { answer: "yes", answers };
 }
@@ -67,6 +75,7 @@ async function hearOne(
   /** Where the arrows are; −1: they were not used. */
   let at = -1;
   await terminal.write(hintOf(question, terminal.words));
+  await terminal.settled?.();
   for (;;) {
     const keys = await terminal.keys();
     if (keys === undefined) return "closed";

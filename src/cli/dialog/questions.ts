@@ -19,17 +19,19 @@ interface DialogMore {
   readonly input?: Input;
   readonly isNumbered?: boolean;
   readonly onWhole?: () => void;
+  readonly onAnswered?: (question: string, answer: string) => void;
 }
 
 export function openDialog(
   { console, host }: Pick<Call, "console" | "host">,
   terminal: Output,
-  { input = host.stdin, isNumbered = false, onWhole }: DialogMore = {},
+  { input = host.stdin, isNumbered = false, onWhole, onAnswered }: DialogMore = {},
 ): AskDialog {
   return new AskDialog({
     input,
     isNumbered,
     onWhole,
+    onAnswered,
     // the big terminal breaks lines itself, and anew for each size
     get columns() {
       return isNumbered ? undefined : terminal.columns;

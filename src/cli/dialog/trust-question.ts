@@ -98,6 +98,7 @@ export async function askTrust(
     using keyboard = new Keyboard(host.stdin, () => left.abort());
     await keyboard.open(left.signal);
     await write(trustQuestion(workspace, words, terminal.columns));
+    await keyboard.settle(left.signal);
     const keys = await keyboard.next(left.signal);
     if (left.signal.aborted) {
       await write("^C\n");

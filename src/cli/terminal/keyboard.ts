@@ -3,6 +3,8 @@ import type { Input } from "./streams.ts";
 
 /** Keys typed before the question appeared may still be arriving from the terminal for this long, in ms. */
 const DRAIN_MS = 100;
+/** The keys of a question that has just appeared were meant for what was there before, for so long, in ms. */
+export const SETTLING_MS = 250;
 /** Keys not yet read; more are dropped. */
 const MAX_WAITING = 16;
 const CTRL_C = "\x03";
@@ -30,6 +32,14 @@ export class Keyboard implements Disposable {
     this.#input.on("end", this.#end);
     this.#input.resume();
     await pause(DRAIN_MS, undefined, { signal }).catch(() => {});
+    this.#waiting.length = 0;
+  }
+
+  /** Discards what is typed before the question, which is shown by now, can have been read. */
+  async settle(signal: AbortSignal): Promise<void> {
+    const ms = this.#input.settlingMs ?? SETTLING_MS;
+    if (ms === 0) return;
+    await pause(ms, undefined, { signal }).catch(() => {});
     this.#waiting.length = 0;
   }
 

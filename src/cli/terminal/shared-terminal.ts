@@ -25,6 +25,10 @@ export class SharedTerminal implements Input, Disposable {
     input.resume();
   }
 
+  get settlingMs(): number | undefined {
+    return this.#input.settlingMs;
+  }
+
   on(event: "data" | "end" | "error", listener: ((chunk: Buffer) => void) & (() => void)): void {
     if (event === "data") this.#readers.add(listener);
     else if (event === "end") this.#input.on("end", listener);

@@ -12,6 +12,8 @@ export interface Input {
   setRawMode?(on: boolean): unknown;
   /** Takes back what arrived with the end of a question, and was not for it. Absent: it is lost. */
   unread?(texts: readonly string[]): void;
+  /** How long the keys of a question that has just appeared are not for it, in ms; 0: it sees to that itself. */
+  readonly settlingMs?: number | undefined;
 }
 
 export interface Output {

@@ -91,6 +91,8 @@ class FakeLifecycle implements Lifecycle {
 /** A terminal to type at, or a pipe with its whole content. */
 export class FakeInput extends EventEmitter implements Input {
   readonly isTTY: boolean;
+  /** A test types when it has seen the question. */
+  settlingMs = 0;
   isRaw = false;
   isFlowing = false;
   readonly #content: string | undefined;

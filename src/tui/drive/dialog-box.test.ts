@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { expect, test } from "vitest";
 import { Keyboard } from "../../cli/terminal/keyboard.ts";
 import { enterLine } from "../../cli/terminal/line-entry.ts";
@@ -102,4 +103,37 @@ test("what arrives with the Enter that ends a line is not lost: it goes where ke
     box.press(press);
   expect(await answer).toBe("sk-1");
   expect(unread).toEqual(after);
+});
+
+test("a dialog that follows another at once has its rows to itself, and takes no key of its first 250 ms", () => {
+  const { box, clock, heard, open } = opened();
+  open();
+  clock.now += 300;
+  expect(box.isSettled(false)).toBe(true);
+  // answered: the next one opens before anything is drawn
+  (box.keys as unknown as EventEmitter).removeAllListeners("data");
+  box.keys.on("data", (bytes) => heard.push(bytes.toString()));
+  expect(box.isSettled(false)).toBe(false);
+  box.output.write("and this? ", () => {});
+  expect(box.lines(80, "").map((line) => line.map(({ text }) => text).join(""))).toEqual(["and this? "]);
+  clock.now += 249;
+  expect(box.isSettled(false)).toBe(false);
+  clock.now += 1;
+  expect(box.isSettled(false)).toBe(true);
+});
+
+test("an answered question of several is one line above the next, which takes no key of its first 250 ms", () => {
+  const { box, clock, open } = opened();
+  open();
+  box.output.write("Colour: Which?\n  1. red\n  2. blue\n1-2: 1\n", () => {});
+  clock.now += 300;
+  box.asking.onAnswered("Colour: Which?", "red");
+  box.output.write("Size: How big?\n", () => {});
+  const shown = () => box.lines(80, "").map((line) => line.map(({ text }) => text).join(""));
+  expect(shown()).toEqual(["Colour: Which? → red", "Size: How big?", ""]);
+  expect(box.isSettled(false)).toBe(false);
+  clock.now += 250;
+  expect(box.isSettled(false)).toBe(true);
+  box.asking.onAnswered(`Why: ${"so many words ".repeat(20)}`, "because");
+  expect(shown()[1]).toMatch(/^Why: so many .* → because$/);
 });

@@ -4,13 +4,12 @@
  */
 import { EventEmitter } from "node:events";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
-import { unpainted } from "../../cli/screen/text/width.ts";
+import { cutToWidth, unpainted, widthOf } from "../../cli/screen/text/width.ts";
+import { SETTLING_MS } from "../../cli/terminal/keyboard.ts";
 import type { Input, Output } from "../../cli/terminal/streams.ts";
 import type { Press } from "../editor/keys.ts";
 import { type Line, wrapped } from "../text/line.ts";
 
-/** The keys of a dialog that has just appeared were meant for what was there before, for so long, in ms. */
-const SETTLING_MS = 250;
 /** A text in the editor is being typed for so long after its last key, in ms: the next one belongs to it, too. */
 const TYPING_MS = 1_000;
 /** Far more than a dialog has. */
@@ -25,6 +24,7 @@ const MAX_SENT = 64;
 
 class Keys extends EventEmitter implements Input {
   readonly isTTY = true;
+  readonly settlingMs = 0;
   readonly unread: (texts: readonly string[]) => void;
 
   constructor(unread: (texts: readonly string[]) => void) {
@@ -53,10 +53,15 @@ export class DialogBox {
   readonly keys: Input & { listenerCount(name: string): number } = new Keys((texts) => this.#unread(texts));
   readonly output: Output & Size;
   /** How questions are put here. */
-  readonly asking = { input: this.keys, isNumbered: true, onWhole: () => this.#toTop() } as const;
+  readonly asking = {
+    ...{ input: this.keys, isNumbered: true, onWhole: () => this.#toTop() },
+    onAnswered: (question: string, answer: string) => this.#answered(question, answer),
+  } as const;
   readonly #onChange: () => void;
   readonly #nowMono: () => number;
   #text = "";
+  /** Questions of the dialog that are answered: a line for each. */
+  #answers = "";
   #sinceMono = 0;
   #passedMono = Number.NEGATIVE_INFINITY;
   /** A line is typed, into which a paste goes too. A question takes none: its answer is a key. */
@@ -72,6 +77,9 @@ export class DialogBox {
   constructor(size: () => Size, nowMono: () => number, onChange: () => void) {
     this.#onChange = onChange;
     this.#nowMono = nowMono;
+    (this.keys as unknown as EventEmitter).on("newListener", (name) => {
+      if (name === "data" && !this.isOpen) this.#clear();
+    });
     this.output = {
       isTTY: true,
       get columns() {
@@ -123,6 +131,16 @@ export class DialogBox {
     this.back = to[name] ?? 0;
     this.#onChange();
     return true;
+  }
+
+  /** Its rows give way to one line, and the next question is one that has just appeared. */
+  #answered(question: string, answer: string): void {
+    const { columns } = this.output;
+    const said = cutToWidth(safeLine(answer), Math.floor(columns / 2));
+    const asked = cutToWidth(safeLine(question), Math.max(1, columns - widthOf(said) - 3));
+    this.#answers += `${asked} → ${said}\n`;
+    [this.#text, this.#sinceMono, this.back] = [this.#answers, 0, 0];
+    this.#onChange();
   }
 
   /** All of a long text was written: it is read from its beginning on. */
@@ -191,10 +209,13 @@ export class DialogBox {
 
   settle(): void {
     if (this.isOpen || this.#text === "") return;
-    this.#text = "";
-    this.#sinceMono = 0;
-    this.back = 0;
+    this.#clear();
     this.#onChange();
+  }
+
+  /** What a dialog showed is gone, and the next one has just appeared when it writes, however soon that is. */
+  #clear(): void {
+    [this.#text, this.#answers, this.#sinceMono, this.back] = ["", "", 0, 0];
   }
 }
 
