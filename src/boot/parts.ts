@@ -166,7 +166,15 @@ function skillsOf(
 function trustOf({ paths, home, env, clock, log }: BootContext<Lease>, { isWritable }: OpenJournal): Trust {
   const warn = (line: string) => log("warn", line);
   const store = new TrustStore({ stateDir: paths.stateDir, isWritable, warn });
-  return new Trust({ store, home, realPath, tmpDir: env.TMPDIR, now: () => clock.now(), log });
+  return new Trust({
+    store,
+    home,
+    realPath,
+    tmpDir: env.TMPDIR,
+    now: () => clock.now(),
+    mono: () => clock.mono(),
+    log,
+  });
 }
 
 /** The root of the package: the parent of dist/, or two folders above this file. */

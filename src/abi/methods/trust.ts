@@ -70,7 +70,17 @@ export const TRUST_METHODS = {
     summary: "trust the workspace of a folder and what the user has seen of it; the rest stays off",
     kind: "request",
     right: "admin",
-    params: z.strictObject({ dir, compose, seen }),
+    params: z.strictObject({
+      dir,
+      compose,
+      seen,
+      hour: z
+        .boolean()
+        .optional()
+        .describe(
+          "Where trust ends with the last process in the folder (`session_only`): it lasts for an hour at least, in this daemon and for this very folder.",
+        ),
+    }),
     result: z.strictObject({ root: z.string(), items: z.int(), session_only: z.boolean() }),
   },
   "trust.decline": {

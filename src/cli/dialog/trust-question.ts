@@ -74,7 +74,7 @@ async function settle(call: Call, client: DaemonClient, { place, isGiven, otherw
   const answer = await askTrust(call, terminal, workspace);
   if (answer === "interrupted") return answer;
   const seen = seenOf(workspace);
-  if (answer === "yes") await client.request("trust.add", { ...place, seen });
+  if (isGranted(answer)) await client.request("trust.add", { ...place, seen, ...hourOf(answer) });
   else if (otherwise !== "refused") await client.request("trust.decline", { dir: place.dir, seen });
   return "settled" as const;
 }
@@ -84,12 +84,22 @@ export function seenOf({ items }: WireWorkspace): Record<string, string> {
   return Object.fromEntries(items.map(({ path, digest }) => [path, digest]));
 }
 
-/** A typed y is yes, anything else no. */
+type TrustAnswer = "yes" | "hour" | "no";
+
+export function isGranted(answer: TrustAnswer): boolean {
+  return answer !== "no";
+}
+
+export function hourOf(answer: TrustAnswer): { hour?: true } {
+  return answer === "hour" ? { hour: true } : {};
+}
+
+/** A typed y is yes, h an hour where trust does not last, anything else no. */
 export async function askTrust(
   { host, console }: Pick<Call, "host" | "console">,
   terminal: Output,
   workspace: WireWorkspace,
-): Promise<"yes" | "no" | "interrupted"> {
+): Promise<TrustAnswer | "interrupted"> {
   const words = console.catalogue.trust;
   const left = new AbortController();
   const unlisten = host.interrupts.listen(() => left.abort());
@@ -104,12 +114,17 @@ export async function askTrust(
       await write("^C\n");
       return "interrupted";
     }
-    const isYes = /^y(?:es)?$/i.test((keys ?? "").trim());
-    await write(`${isYes ? words.yes : words.no}\n`);
-    return isYes ? "yes" : "no";
+    const answer = answerOf((keys ?? "").trim(), workspace);
+    await write(`${words[answer]}\n`);
+    return answer;
   } finally {
     unlisten();
   }
+}
+
+function answerOf(typed: string, { session_only }: WireWorkspace): TrustAnswer {
+  if (/^y(?:es)?$/i.test(typed)) return "yes";
+  return session_only && /^h(?:our)?$/i.test(typed) ? "hour" : "no";
 }
 
 /** No word of it is broken; what the folder brings stands as it is. */
@@ -119,7 +134,7 @@ export function trustQuestion(
   columns = 80,
 ): string {
   const said = (text: string): readonly string[] => wrapped(text, columns);
-  const asks = said(`${words.asks(session_only)} [y/N]`);
+  const asks = said(session_only ? words.asksForNow : `${words.asks} [y/N]`);
   const lines =
     items.length === 0
       ? [...said(words.bringsNothing(safeLine(root))), ...asks]

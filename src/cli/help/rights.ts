@@ -96,7 +96,8 @@ Modes: --json; --quiet prints the entries alone.`,
     about: `Until then agents work in the folder, but its settings widen nothing and its agents, skills, MCP servers, hooks and
 instructions (AGENTS.md, CLAUDE.md) are not there. What it forbids holds always. Each file counts as you have seen it:
 one that changes is off until you trust it again. A repository inside another is trusted by itself; a worktree has the
-trust of its main repository. In /, the home folder and temporary folders trust ends with the last process there.
+trust of its main repository. In /, the home folder and temporary folders trust ends with the last process there,
+or after the hour that you give it.
 A folder named like one of the words above: ./list. Modes: --quiet prints paths alone.`,
     examples: ["crux trust", "crux trust diff ~/src/app", 'crux --trust "run the release agent" < /dev/null'],
   },

@@ -31,9 +31,10 @@ function kindsOf(items: readonly Pick<WireBrought, "kind">[], words: TrustWords)
   return [...counts].map(([kind, count]) => words.counted(count, kind)).join(", ");
 }
 
-export function workspaceLines(workspace: WireWorkspace): readonly string[] {
+/** `isForHour`: that is what the user has just chosen. */
+export function workspaceLines(workspace: WireWorkspace, isForHour = false): readonly string[] {
   const { root, trusted, session_only, main, items, refused } = workspace;
-  const until = session_only ? ", until the last process there has ended" : "";
+  const until = isForHour ? ", for an hour" : session_only ? ", until the last process there has ended" : "";
   const of = main === null ? "" : `, a worktree of ${safeLine(main)}`;
   return [
     `${safeLine(root)}: ${trusted ? `trusted${until}` : "not trusted"}${of}`,

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -43,8 +44,9 @@ function store(isWritable = true): TrustStore {
   return new TrustStore({ stateDir: state, isWritable, warn: (line) => warned.push(line) });
 }
 
-function trustOf(from = store(), home = join(base, "home"), to = asIfPermanent): Trust {
-  return new Trust({ store: from, home, realPath: to, now: () => 1000, log: (_, line) => warned.push(line) });
+function trustOf(from = store(), home = join(base, "home"), to = asIfPermanent, mono = () => 0): Trust {
+  const log = (_: string, line: string) => warned.push(line);
+  return new Trust({ store: from, home, realPath: to, now: () => 1000, mono, log });
 }
 
 function put(name: string, content: string): string {
@@ -285,6 +287,41 @@ describe("Trust.add()", () => {
     trust.endSessions([base]);
     expect(trust.viewOf(root).isTrusted).toBe(false);
     expect(existsSync(join(state, "trust.json"))).toBe(false);
+  });
+
+  test("for an hour it outlasts the last process, no longer, and not for another folder of its name", async () => {
+    const root = workspace("home");
+    const clock = { mono: 0 };
+    const trust = trustOf(store(), undefined, undefined, () => clock.mono);
+    const given = async () => {
+      const { items } = await trust.show(root);
+      const seen = Object.fromEntries(items.map(({ path, digest }) => [path, digest]));
+      await trust.add(root, seen, { by: "user", isForHour: true });
+    };
+    const worked = (): boolean => {
+      const { isTrusted } = trust.viewOf(root);
+      trust.endSessions([]);
+      return isTrusted;
+    };
+    await given();
+    expect([worked(), worked()]).toEqual([true, true]);
+    clock.mono = 3_600_000;
+    expect(trust.list()).toEqual([]);
+    expect(worked()).toBe(false);
+    await given();
+    // it began within the hour, and ends after it
+    expect(trust.viewOf(root).isTrusted).toBe(true);
+    clock.mono *= 2;
+    expect(trust.viewOf(root).isTrusted).toBe(true);
+    trust.endSessions([]);
+    expect(trust.viewOf(root).isTrusted).toBe(false);
+    await given();
+    renameSync(root, `${root}-before`);
+    cpSync(`${root}-before`, root, { recursive: true });
+    expect(worked()).toBe(false);
+    await given();
+    await trust.remove(root);
+    expect(worked()).toBe(false);
   });
 
   test("a temporary directory is trusted for a session only", async () => {

@@ -24,10 +24,23 @@ const MAX_DIFF = 16 * 1024;
 const MAX_EDITS = 2000;
 const MAX_DIFF_MS = 200;
 
+/** How long trust that ends with the last process lasts where the user wants it for the next commands too, in ms. */
+const HOUR_MS = 3_600_000;
+
 interface TrustOptions extends SubjectOptions {
   readonly store: TrustStore;
   readonly now: () => number;
+  readonly mono: () => number;
   readonly log: (level: "info" | "warn", line: string) => void;
+}
+
+/** Trust that outlasts the last process for a while. */
+interface Hour {
+  readonly untilMono: number;
+  /** The folder itself: another one may get its name. */
+  readonly folder: string;
+  /** No process works there. */
+  isAlone: boolean;
 }
 
 /** The trust in a workspace while an agent is loaded. */
@@ -46,6 +59,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
   /** Records that end with the session of their workspace, by root. */
   readonly #sessions = new Map<string, TrustRecord>();
   readonly #used = new Set<string>();
+  readonly #hours = new Map<string, Hour>();
   #sessionRevision = 0;
 
   constructor(options: TrustOptions) {
@@ -79,6 +93,8 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     const root = this.#rootOf(cwd);
     const records = this.#records(root);
     if (this.#sessions.has(root)) this.#used.add(root);
+    const hour = this.#hours.get(root);
+    if (hour !== undefined) hour.isAlone = false;
     return {
       root,
       isTrusted: records.length > 0,
@@ -95,13 +111,35 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     for (const root of this.#used) {
       if (left.has(root)) continue;
       this.#used.delete(root);
-      this.#sessions.delete(root);
-      this.#sessionRevision++;
+      const hour = this.#hours.get(root);
+      if (hour === undefined) this.#endSession(root);
+      else hour.isAlone = true;
+      this.#session(root);
     }
   }
 
+  /** undefined: there is none, or its hour is over. */
+  #session(root: string): TrustRecord | undefined {
+    const hour = this.#hours.get(root);
+    const isOver = hour?.isAlone === true && !this.#lasts(root, hour);
+    if (isOver) this.#endSession(root);
+    return this.#sessions.get(root);
+  }
+
+  #lasts(root: string, { untilMono, folder }: Hour): boolean {
+    return this.#options.mono() < untilMono && folderOf(root) === folder;
+  }
+
+  #endSession(root: string): boolean {
+    this.#hours.delete(root);
+    const wasThere = this.#sessions.delete(root);
+    if (wasThere) this.#sessionRevision++;
+    return wasThere;
+  }
+
   list(): readonly TrustedWorkspace[] {
-    return [...this.#options.store.list(), ...this.#sessions.values()].map((record) => this.#shown(record));
+    const sessions = [...this.#sessions.keys()].flatMap((root) => this.#session(root) ?? []);
+    return [...this.#options.store.list(), ...sessions].map((record) => this.#shown(record));
   }
 
   async show(
@@ -136,7 +174,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
   async add(
     dir: string,
     seen: Readonly<Record<string, string>>,
-    { by, compose }: Parameters<TrustDesk["add"]>[2],
+    { by, compose, isForHour = false }: Parameters<TrustDesk["add"]>[2],
   ): Promise<TrustedWorkspace> {
     const root = this.#rootOf(checked(dir));
     const { items } = await this.#inventoryOf(root, dir, compose);
@@ -158,6 +196,12 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     const kept = Object.entries(old?.digests ?? {}).filter(([path]) => here.has(path) || isElsewhere(path));
     const record = { ...this.#newRecord(root, by), digests: { ...Object.fromEntries(kept), ...seen } };
     this.#put(record, texts);
+    if (isForHour && this.#sessions.has(root))
+      this.#hours.set(root, {
+        untilMono: this.#options.mono() + HOUR_MS,
+        folder: folderOf(root),
+        isAlone: !this.#used.has(root),
+      });
     this.#options.log("info", `trust: ${root} by ${by}: ${Object.keys(seen).join(", ") || "nothing yet"}`);
     return this.#shown(record);
   }
@@ -169,9 +213,8 @@ export class Trust implements WorkspaceTrust, TrustDesk {
 
   async remove(dir: string): Promise<{ root: string; isRemoved: boolean }> {
     const root = this.#rootOf(dir);
-    const isSession = this.#sessions.delete(root);
+    const isSession = this.#endSession(root);
     this.#used.delete(root);
-    if (isSession) this.#sessionRevision++;
     const { store, realPath } = this.#options;
     const worktrees = store.list().filter((record) => mainOf(record.root, realPath) === root);
     for (const worktree of worktrees) store.remove(worktree.root);
@@ -196,7 +239,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
   }
 
   #own(root: string): TrustRecord | undefined {
-    return this.#sessions.get(root) ?? this.#options.store.find(root);
+    return this.#session(root) ?? this.#options.store.find(root);
   }
 
   #newRecord(root: string, by: string): TrustRecord {
@@ -229,6 +272,12 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     const old = digest === undefined ? undefined : this.#options.store.textOf(digest);
     return old === undefined ? undefined : changeOf(old, await item.text());
   }
+}
+
+/** "": it is not there. */
+function folderOf(root: string): string {
+  const found = statSync(root, { throwIfNoEntry: false, bigint: true });
+  return found === undefined ? "" : `${found.dev} ${found.ino} ${found.birthtimeNs}`;
 }
 
 function approves(records: readonly TrustRecord[], path: string, digest: string): boolean {

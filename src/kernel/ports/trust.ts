@@ -27,6 +27,8 @@ interface Looked {
 interface Added extends Looked {
   /** Who trusts it. */
   readonly by: string;
+  /** Where trust ends with the last process: it lasts for an hour at least, in this daemon and for this very folder. */
+  readonly isForHour?: boolean | undefined;
 }
 
 /**

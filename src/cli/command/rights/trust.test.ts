@@ -62,10 +62,14 @@ const started = (daemon: FakeDaemon) => daemon.asked.some(([method]) => method =
 const bring = () => writeFileSync(join(dir, "AGENTS.md"), "x");
 
 /** `crux go` in the folder, at a terminal; `answer` once the question is there. */
-async function atTerminal(daemon: FakeDaemon, answer: (machine: ReturnType<typeof aMachine>) => void) {
+async function atTerminal(
+  daemon: FakeDaemon,
+  answer: (machine: ReturnType<typeof aMachine>) => void,
+  asks = "[y/N] ",
+) {
   const machine = aMachine({ daemon, isTerminal: true });
   const done = runCli(["--cwd", dir, "--", "go"], machine.host);
-  await machine.stderr.shows("[y/N] ");
+  await machine.stderr.shows(asks);
   answer(machine);
   return { code: await done, shown: machine.stderr.text, isRaw: machine.stdin.isRaw };
 }
@@ -89,6 +93,16 @@ describe("a run in a folder that brings something", () => {
     expect(shown).toContain("      -old\n      +new\n");
     expect(shown).toContain("  .mcp.json#x (MCP server)\n      starts: x\n");
     expect([started(daemon), isRaw]).toEqual([true, false]);
+  });
+
+  test("h trusts for an hour where trust does not last, and is a no where it does", async () => {
+    bring();
+    const [short, long] = [daemonWith({ session_only: true }), daemonWith()];
+    const { shown } = await atTerminal(short, ({ stdin }) => stdin.type("h"), "[h] for an hour, [N]o? ");
+    expect(asked(short)[1]).toEqual(["trust.add", { dir, seen: SEEN, hour: true }]);
+    expect(shown).toContain("[N]o? for an hour\n");
+    await atTerminal(long, ({ stdin }) => stdin.type("h"));
+    expect(asked(long)[1]?.[0]).toBe("trust.decline");
   });
 
   test("Ctrl-C at the question starts nothing and decides nothing", async () => {

@@ -6,7 +6,7 @@ import type { FlagTable } from "../../args.ts";
 import type { Call, Command } from "../../command.ts";
 import type { DaemonClient } from "../../daemon/client.ts";
 import { questionTerminal } from "../../dialog/questions.ts";
-import { askTrust, seenOf } from "../../dialog/trust-question.ts";
+import { askTrust, hourOf, isGranted, seenOf } from "../../dialog/trust-question.ts";
 import { invalid } from "../../screen/errors.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
 import { workspaceLines } from "../../screen/trust-lines.ts";
@@ -60,24 +60,25 @@ async function add(call: Call, client: DaemonClient, dir: string): Promise<numbe
   const workspace = await client.request("trust.show", { ...place, pending: true, diff: true });
   const isThere = workspace.trusted && workspace.items.length === 0;
   const terminal = args.flags.has("yes") || isThere ? undefined : questionTerminal(call);
-  if (terminal !== undefined) {
-    const answer = await askTrust(call, terminal, workspace);
-    if (answer === "interrupted") return 130;
-    if (answer === "no") return 1;
-  }
+  const answer = terminal === undefined ? "yes" : await askTrust(call, terminal, workspace);
+  if (answer === "interrupted") return 130;
+  if (!isGranted(answer)) return 1;
   const told = isThere
     ? { root: workspace.root, items: 0, session_only: workspace.session_only }
-    : await client.request("trust.add", { ...place, seen: seenOf(workspace) });
+    : await client.request("trust.add", { ...place, seen: seenOf(workspace), ...hourOf(answer) });
   if (console.mode === "json")
     await console.data({ ...told, added: workspace.items.map(({ path }) => path) });
   else if (console.mode === "quiet") await console.line(safeLine(told.root));
-  else await console.line(addedLines(workspace, terminal !== undefined).join("\n"));
+  else await console.line(addedLines(workspace, { wasShown: terminal !== undefined, answer }).join("\n"));
   return 0;
 }
 
 /** If the items were not shown before the change, they are shown after it. */
-function addedLines(workspace: WireWorkspace, wasShown: boolean): readonly string[] {
-  const lines = workspaceLines({ ...workspace, trusted: true });
+function addedLines(
+  workspace: WireWorkspace,
+  { wasShown, answer }: { readonly wasShown: boolean; readonly answer: string },
+): readonly string[] {
+  const lines = workspaceLines({ ...workspace, trusted: true }, answer === "hour");
   if (wasShown) return [`[kernel] ${lines[0]}`];
   if (workspace.items.length > 0) return [`[kernel] ${lines[0]}`, ...lines.slice(1)];
   return [`[kernel] ${lines[0]}; nothing in it waits for you`];

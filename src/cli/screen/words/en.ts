@@ -388,9 +388,11 @@ export const en = {
     brings: (root: string) => `${root} brings what you have not trusted:`,
     bringsNothing: (root: string) => `${root} is not trusted. Nothing in it would act now.`,
     meaning: "Without your trust agents work here, and none of this acts. What it forbids holds in any case.",
-    asks: (isForNow: boolean) =>
-      `Trust it as it is now${isForNow ? " until the last process there has ended" : ""}?`,
+    asks: "Trust it as it is now?",
+    asksForNow:
+      "Trust does not last in such a folder. Trust it as it is now: [y] until the last process there has ended, [h] for an hour, [N]o?",
     yes: "yes",
+    hour: "for an hour",
     no: "no",
     kinds: KINDS,
     changed: "changed",

@@ -383,8 +383,11 @@ export const zh: Phrases = {
     brings: (root) => `${root} 带有您尚未信任的内容：`,
     bringsNothing: (root) => `${root} 未受信任。其中目前没有会生效的内容。`,
     meaning: "未经信任，Agent 仍可在此工作，但这些内容都不生效；其中的禁止规则始终有效。",
-    asks: (isForNow) => `是否按现状信任${isForNow ? "，直到那里的最后一个进程结束" : ""}？`,
+    asks: "是否按现状信任？",
+    asksForNow:
+      "此类文件夹的信任不会长期保留。是否按现状信任：[y] 直到那里的最后一个进程结束，[h] 一小时，[N] 否？",
     yes: "是",
+    hour: "一小时",
     no: "否",
     kinds: KINDS,
     changed: "已更改",

@@ -28,10 +28,13 @@ export const trustShow: Handler<"trust.show"> = async (
   return { payload: wireWorkspace(view, pending) };
 };
 
-export const trustAdd: Handler<"trust.add"> = async ({ dir, compose, seen }, { deps, principal }) => {
+export const trustAdd: Handler<"trust.add"> = async (
+  { dir, compose, seen, hour: isForHour },
+  { deps, principal },
+) => {
   const { principal: kind, uid } = grantedBy(principal);
   const by = uid === null ? kind : `${kind} ${uid}`;
-  const { root, items, isSessionOnly } = await deskOf(deps).add(dir, seen, { by, compose });
+  const { root, items, isSessionOnly } = await deskOf(deps).add(dir, seen, { by, compose, isForHour });
   return { payload: { root, items, session_only: isSessionOnly } };
 };
 
