@@ -296,7 +296,9 @@ describe("attach and send", () => {
     const { code, stdout } = await crux("attach", String(pid), "-v");
     expect(code).toBe(0);
     expect(stdout).toContain("  All done.\n");
-    expect((await crux("attach", String(pid))).stderr).toContain("[NOT_FOUND]");
+    expect((await crux("attach", String(pid))).stderr).toContain(
+      `[NOT_FOUND] process ${pid} has ended\n  → hint: crux logs ${pid} shows what it did`,
+    );
     expect(await printed("logs", String(pid), "-n", "1")).toBe(`[agent/${pid}] result: All done.\n`);
   });
 

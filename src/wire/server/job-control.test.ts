@@ -1,5 +1,6 @@
 /** Processes, groups, mail, mounts and metrics over the socket, byte for byte. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Ended } from "../../abi/child.ts";
 import type { ProcessEvent } from "../../abi/events.ts";
 import { asPgid, asPid } from "../../abi/ids.ts";
 import { EXIT, SIGNALS } from "../../abi/process.ts";
@@ -132,6 +133,8 @@ describe("process.attach", () => {
     other.socket.destroy();
     await until(() => events.closed);
     expect(await ask("process.attach", { pid: 9 })).toEqual(refused("NOT_FOUND", "process not found: 9"));
+    fixture.kernel.ends.set(asPid(10), {} as Ended);
+    expect(await ask("process.attach", { pid: 10 })).toEqual(refused("NOT_FOUND", "process 10 has ended"));
     expect(await ask("ping")).toContain('"ok":true');
   });
 });

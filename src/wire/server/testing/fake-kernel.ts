@@ -1,4 +1,5 @@
 import type { AskAnswer } from "../../../abi/ask.ts";
+import type { Ended } from "../../../abi/child.ts";
 import { Fault, SyscallError } from "../../../abi/errors.ts";
 import type { ProcessEvent, SyscallEvent } from "../../../abi/events.ts";
 import {
@@ -87,6 +88,8 @@ export class FakeKernel implements KernelApi {
   disposition: Disposition = "default";
   osChildren = 3;
   activeCount = 0;
+  /** Processes that have left the table. */
+  readonly ends = new Map<Pid, Ended>();
   /** The error that spawn throws next. */
   spawnFault: Error | undefined;
 
@@ -103,6 +106,7 @@ export class FakeKernel implements KernelApi {
       const found = this.procs.find((proc) => proc.pid === pid);
       return found?.state === "running" ? this.disposition : "ignored";
     },
+    ended: async (pid: Pid) => this.ends.get(pid) ?? null,
     joinGroup: async (pid: Pid, group: Pgid | string) => {
       this.calls.push(`joinGroup ${pid} ${group}`);
       return 2;
