@@ -14,21 +14,31 @@ export interface Ending {
   readonly exitCode: number;
 }
 
-/** `isCalling`: a call of the last reply has no result. `error`: what was reported before the end. */
-export function endingOf(
-  event: CompleteEvent | IdleEvent,
-  { isCalling, error }: { readonly isCalling: boolean; readonly error: WireError | undefined },
-): Ending {
+interface Before {
+  /** A call of the last reply has no result. */
+  readonly isCalling: boolean;
+  /** What was reported before the end, and the last warning. */
+  readonly error: WireError | undefined;
+  readonly warning?: string | undefined;
+}
+
+export function endingOf(event: CompleteEvent | IdleEvent, { isCalling, error, warning }: Before): Ending {
   const { exit_code: exitCode } = event;
   if (exitCode === 0) return { subtype: "success", terminalReason: "completed", errors: [], exitCode };
   const words = event.event === "idle" ? event.message : event.exit_reason;
   const cause = event.event === "idle" ? (event.error ?? error) : error;
-  const errors = [cause?.message ?? words ?? `exit ${exitCode}`];
+  const isOver = exitCode === EXIT.budget.code;
+  // which limit it was, or that the price of the model is not known
+  const why = isOver && cause === undefined && warning !== undefined ? [warning] : [];
+  const errors = [cause?.message ?? words ?? `exit ${exitCode}`, ...why];
+  const hint = isOver
+    ? `crux budget ${event.pid} shows its limits; --add, or crux budget set, raises one`
+    : undefined;
   const reason = event.event === "idle" ? event.reason : undefined;
   return {
     ...(reason === undefined ? namedEnd(exitCode, words ?? "", isCalling) : named(reason)),
     errors,
-    hint: cause?.hint,
+    hint: cause?.hint ?? hint,
     exitCode,
   };
 }

@@ -351,6 +351,19 @@ describe("the end of a run", () => {
     expect(line.terminal_reason).toBe("aborted_tools");
   });
 
+  test("by a limit says which one, and how it is raised", () => {
+    const printer = aPrinter();
+    const message = "budget exceeded: limit $1.00, used $0.98";
+    printer.take({ event: "log", pid: 4, level: "warn", message });
+    const ended = idle({ exit_code: 2, outcome: "limit", message: "budget_exceeded" });
+    const { line } = printer.end(ended, facts);
+    expect([line.errors, line.hint]).toEqual([
+      ["budget_exceeded", message],
+      expect.stringContaining(`crux budget ${ended.pid} `),
+    ]);
+    expect(printer.end(ended, facts).line.errors).toEqual(["budget_exceeded"]);
+  });
+
   test("says what to do next, where that is known", () => {
     const error = { code: "DRIVER", message: "a web page", hint: "Check the URL." } as const;
     const { line } = aPrinter().end(idle({ exit_code: 1, outcome: "failed", error }), facts);

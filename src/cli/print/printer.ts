@@ -48,6 +48,8 @@ export class Printer {
   readonly #newUuid: () => string;
   #tally = new Tally();
   #error: WireError | undefined;
+  /** The last one of the run. */
+  #warning: string | undefined;
   /** The reply of which pieces were printed, until it is there as a whole. */
   #previewed: string | undefined;
 
@@ -105,7 +107,9 @@ export class Printer {
       case "spawn":
         return event.notice === undefined ? [] : [this.notice("warn", event.notice)];
       case "log":
-        return event.level === "info" ? [] : [this.notice(levelOf(event.level), event.message)];
+        if (event.level === "info") return [];
+        this.#warning = event.message;
+        return [this.notice(levelOf(event.level), event.message)];
       case "error":
         this.#error = event.error ?? { code: "INTERNAL", message: event.error_message };
         return [];
@@ -131,7 +135,11 @@ export class Printer {
 
   /** The one result of a run that ended. The next event belongs to another run. */
   end(event: CompleteEvent | IdleEvent, facts: RunFacts): Ended {
-    const ending = endingOf(event, { isCalling: this.#tally.isCalling, error: this.#error });
+    const ending = endingOf(event, {
+      isCalling: this.#tally.isCalling,
+      error: this.#error,
+      warning: this.#warning,
+    });
     return this.#ended(ending, { ...facts, result: event.result, refused: event.denied ?? [] });
   }
 
@@ -153,6 +161,7 @@ export class Printer {
     const tally = this.#tally;
     this.#tally = new Tally();
     this.#error = undefined;
+    this.#warning = undefined;
     const line: ResultLine = {
       type: "result",
       subtype,

@@ -76,7 +76,8 @@ function putText(
   const text = line.structured_output === undefined ? line.result : JSON.stringify(line.structured_output);
   if (text !== "") outlet.put(`${isTerminal ? safeLines(text) : text}${text.endsWith("\n") ? "" : "\n"}`);
   if (!line.is_error || event === undefined) return;
-  for (const error of line.errors ?? []) void console.errorLine(runErrorLine(event.pid, error));
+  // what else there is was told as a warning
+  for (const error of line.errors?.slice(0, 1) ?? []) void console.errorLine(runErrorLine(event.pid, error));
   if (line.hint !== undefined) void console.errorLine(hintLine(line.hint, console.words));
 }
 
