@@ -97,6 +97,25 @@ describe("agents in the background of crux -p", () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  it("shell commands are not waited for: they end with the session's first command, and are kept by later ones", async () => {
+    const input = { command: "sleep 600; echo over", run_in_background: true };
+    await startModel({
+      script: ({ assistantTurns: n }) => (n % 2 === 0 ? toolUse({ name: "bash", input }) : text("Runs.")),
+    });
+    const jobs = async () => {
+      const { data } = JSON.parse((await world.crux(["jobs", "--json"], {})).stdout) as {
+        data: { jobs: Line[] };
+      };
+      return data.jobs.map(({ state }) => state);
+    };
+    const env = modelEnv(server);
+    const run = (...args: string[]) => world.crux(["-p", "--allow", "bash(*)", ...args, "start it"], { env });
+    expect((await run()).stdout).toBe("Runs.\n");
+    expect([await jobs(), server.requests.length]).toEqual([["killed"], 2]);
+    expect((await run("-c")).stdout).toBe("Runs.\n");
+    expect([await jobs(), server.requests.length]).toEqual([["killed", "running"], 4]);
+  });
+
   it("end with a run that fails", async () => {
     await serve(() => text("Gold.").until(new Promise(() => {})));
     const { code, stdout } = await world.crux([...stream, "--max-turns", "1", "lead"], {

@@ -180,6 +180,8 @@ export interface RunEnd {
   readonly queued: number;
   /** Agents that go on working for it in the background, whose ends begin further runs; absent: none. */
   readonly background?: number;
+  /** Commands of its own that go on in the background; absent: none. */
+  readonly jobs?: number;
   /** Calls refused in the run; absent: none. */
   readonly denied?: readonly Refusal[];
 }

@@ -321,6 +321,8 @@ export interface IdleEvent extends Ended<"idle"> {
   readonly queued: number;
   /** Agents that go on working for it in the background, whose ends begin further runs; absent: none. */
   readonly background?: number;
+  /** Commands of its own that go on in the background; absent: none. */
+  readonly jobs?: number;
 }
 
 export interface ErrorEvent extends Told<"error"> {

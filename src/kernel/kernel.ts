@@ -318,8 +318,10 @@ export class Kernel implements KernelApi {
     return handOver(this, pid);
   }
 
-  endAgents(pid: Pid): void {
-    endAgents(this, pid);
+  async endBackground(pid: Pid, what: readonly ("agents" | "jobs")[]): Promise<void> {
+    if (what.includes("agents")) endAgents(this, pid);
+    const proc = this.table.get(pid);
+    if (what.includes("jobs") && proc !== undefined) await this.ports.jobs?.endAll(proc.seed.uuid);
   }
 
   chooseModel(pid: Pid, wish: ModelWish): Promise<ModelAnswering> {

@@ -12,6 +12,7 @@ import type { JournalHold } from "../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import type { Conversation } from "../kernel/process/conversation.ts";
 import { isInBackground } from "../kernel/process/end/report.ts";
+import { liveJobs } from "../kernel/process/jobs.ts";
 import type { Process } from "../kernel/process/process.ts";
 import type { ProcessTable } from "../kernel/process/table.ts";
 import { findShellNote } from "../lib/text/shell-line.ts";
@@ -25,7 +26,7 @@ export interface RunSeat {
 
 /** The part of the kernel that a session needs. */
 export interface SessionRunning {
-  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log">;
+  readonly ports: Pick<KernelPorts, "clock" | "journal" | "log" | "jobs">;
   readonly journalWatch: Pick<JournalHold<Process>, "heldUntil">;
   readonly table: Pick<ProcessTable, "childrenOf">;
   note(proc: Process, kind: RecordKind, body: unknown): void;
@@ -123,11 +124,15 @@ function end(core: SessionRunning, proc: Process, { reason, exit }: Ended): void
 }
 
 /** An agent that ends has left its message in the same moment: it counts here, or among the queued ones. */
-function workingFor({ table }: SessionRunning, { pid }: Process): Pick<RunEnd, "background"> {
-  const working = table
-    .childrenOf(pid)
+function workingFor(core: SessionRunning, proc: Process): Pick<RunEnd, "background" | "jobs"> {
+  const working = core.table
+    .childrenOf(proc.pid)
     .filter((child) => child.isLive && isInBackground(child) && child.life.activity !== "idle");
-  return working.length === 0 ? {} : { background: working.length };
+  const jobs = liveJobs(core, proc);
+  return {
+    ...(working.length === 0 ? {} : { background: working.length }),
+    ...(jobs === 0 ? {} : { jobs }),
+  };
 }
 
 /** Syncs the journal; waits while the disk refuses writes for a time. A disk that is lost ends the daemon. */

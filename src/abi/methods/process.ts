@@ -294,12 +294,10 @@ export const PROCESS_METHODS = {
         .boolean()
         .optional()
         .describe("With SIGPAUSE: the process is resumed as soon as this connection is closed."),
-      agents: z
-        .boolean()
+      background: z
+        .array(z.enum(["agents", "jobs"]))
         .optional()
-        .describe(
-          "Agents that work for it in the background end first, with all below them; it is told nothing of their ends.",
-        ),
+        .describe("What of its work in the background ends first; it is told nothing of that."),
     }),
     result: undefined,
   },

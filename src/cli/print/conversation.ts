@@ -13,7 +13,7 @@ import { type Approver, argumentsOf } from "./approver.ts";
 import { type AnswerSchema, correction, type Fit, MAX_CORRECTIONS } from "./json-schema.ts";
 import type { Ended, Printer, RunFacts } from "./printer.ts";
 import type { PrintSession } from "./session.ts";
-import type { Stops } from "./stops.ts";
+import { leftBy, type Stops } from "./stops.ts";
 import { type ModelSpent, minus, NONE, plus, tokensOf } from "./tally.ts";
 import type { Said } from "./user-line.ts";
 
@@ -64,6 +64,8 @@ export class Conversation {
   #corrections = 0;
   /** Its calls from then on count: wall clock, as records have it. A session of ours may have begun before. */
   readonly #since: number;
+  /** Commands that the session had in the background at the end of its last run. */
+  #jobs = 0;
   /** As it was told last. */
   readonly #told = new Map<string, ModelSpent>();
   readonly #usd: { atStart: number; before: number } = { atStart: 0, before: 0 };
@@ -98,14 +100,16 @@ export class Conversation {
       if (!this.#hasResult || this.#held !== undefined) await this.#stopped();
       return stops.code;
     }
-    if (this.#exitCode !== 0 && !this.#hasEnded) await this.#endAgents();
+    if (!this.#hasEnded) await this.#endLeft();
     return this.#exitCode === 0 && this.hasFailed ? 1 : this.#exitCode;
   }
 
-  /** A run that failed leaves nothing that works on, and costs money, for nobody. */
-  async #endAgents(): Promise<void> {
-    const { pid } = this.#session;
-    const wish = { pid, signal: SIGNALS.SIGINT, agents: true };
+  /** What works on for nobody ends: commands of a session that began here, and, where a run has failed, agents. */
+  async #endLeft(): Promise<void> {
+    const { pid, isNew } = this.#session;
+    const left = leftBy(isNew).filter((what) => (what === "jobs" ? this.#jobs > 0 : this.#exitCode !== 0));
+    if (left.length === 0) return;
+    const wish = { pid, signal: SIGNALS.SIGINT, background: left };
     await this.#around.client.request("kill", wish).catch(() => undefined);
   }
 
@@ -162,7 +166,8 @@ export class Conversation {
     const held = this.#held;
     if (!wasOurs && !this.#isAwaited) return false;
     const ended = wasOurs ? after(held, event) : held?.event;
-    const { exit_code: code, background = 0, queued } = event;
+    const { exit_code: code, background = 0, jobs = 0, queued } = event;
+    this.#jobs = jobs;
     this.#isRunning = false;
     this.#held = undefined;
     this.#isAwaited = code === 0 && (background > 0 || queued > this.#unread.length);

@@ -65,7 +65,7 @@ export class Stops implements AsyncDisposable {
     const ends = code === STDOUT_CLOSED && isNew;
     const asked = ends
       ? this.#client.request("kill", { pid, signal: SIGNALS.SIGTERM })
-      : this.#client.request("kill", { pid, signal: SIGNALS.SIGINT, agents: true });
+      : this.#client.request("kill", { pid, signal: SIGNALS.SIGINT, background: leftBy(isNew) });
     await asked.catch(() => this.#abandon.abort());
   }
 
@@ -79,4 +79,9 @@ export class Stops implements AsyncDisposable {
     for (const unlisten of this.#unlisten) unlisten();
     await this.#sending;
   }
+}
+
+/** What a command that was stopped ends: its agents; commands only of its own session, as others may have use for them. */
+export function leftBy(isNew: boolean): ("agents" | "jobs")[] {
+  return isNew ? ["agents", "jobs"] : ["agents"];
 }

@@ -72,6 +72,12 @@ export class Jobs implements JobDesk {
     await this.#byProcess.get(uuid)?.changed(id, bytes, signal);
   }
 
+  async endAll(uuid: ProcUuid): Promise<void> {
+    const own = this.#byProcess.get(uuid);
+    // one that has ended meanwhile needs no more
+    await Promise.allSettled([...(own?.live.keys() ?? [])].map((id) => own?.kill(id)));
+  }
+
   async #leave(uuid: ProcUuid, own: OwnJobs): Promise<void> {
     await own.over();
     this.#byProcess.delete(uuid);

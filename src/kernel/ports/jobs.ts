@@ -9,4 +9,6 @@ export interface JobDesk {
   read(uuid: ProcUuid, job: JobRecord, from: number, maxBytes: number): Promise<Uint8Array>;
   /** Resolves when it has printed more than `bytes`, or has ended; at once if it is not running. */
   changed(uuid: ProcUuid, id: string, bytes: number, signal: AbortSignal): Promise<void>;
+  /** Ends those of a process that run; it is told nothing of it. Resolves when they are gone. */
+  endAll(uuid: ProcUuid): Promise<void>;
 }

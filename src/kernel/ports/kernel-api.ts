@@ -115,8 +115,8 @@ export interface KernelApi {
   renice(pid: Pid, change: { readonly weight: number; readonly by: GrantBy }): Promise<void>;
   /** Hands a child that a call waits for, or all of a process that is none, to the background: their pids. NOT_FOUND, CONFLICT. */
   handOver(pid: Pid): Promise<readonly Pid[]>;
-  /** Ends the agents that work for a process in the background; it is told nothing of their ends. */
-  endAgents(pid: Pid): void;
+  /** Ends what works for a process in the background; it is told nothing of it. Resolves when its commands are gone. */
+  endBackground(pid: Pid, what: readonly ("agents" | "jobs")[]): Promise<void>;
   /** Pins a line to a process; "" removes it; absent: no change. Returns the pinned line. NOT_FOUND, INVALID. */
   pin(pid: Pid, change?: { readonly text: string; readonly by: GrantBy }): Promise<string>;
   listGroups(): readonly GroupView[];

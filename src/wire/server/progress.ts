@@ -224,7 +224,7 @@ function messagePayload(event: Of<"input" | "queued">): InputEvent | QueuedEvent
 function idlePayload(event: Of<"idle">): IdleEvent {
   const { pid, seq, outcome, reason, message, error, result, exitCode, tokensUsed, elapsedMs, queued } =
     event;
-  const { background } = event;
+  const { background, jobs } = event;
   return {
     event: "idle",
     pid,
@@ -239,6 +239,7 @@ function idlePayload(event: Of<"idle">): IdleEvent {
     elapsed_ms: Math.floor(elapsedMs),
     queued,
     ...(background === undefined ? {} : { background }),
+    ...(jobs === undefined ? {} : { jobs }),
     ...deniedPayload(event),
   };
 }

@@ -4,8 +4,8 @@ import type { Handler } from "../handler.ts";
 import { requireSignal } from "../signal.ts";
 
 export const kill: Handler<"kill"> = async (params, { kernel, gone }) => {
-  const { pid, signal = SIGNALS.SIGTERM, while_connected: isHeld = false, agents = false } = params;
-  if (agents) kernel.endAgents(asPid(pid));
+  const { pid, signal = SIGNALS.SIGTERM, while_connected: isHeld = false, background } = params;
+  if (background !== undefined) await kernel.endBackground(asPid(pid), background);
   await kernel.init.kill(asPid(pid), requireSignal(signal, "Kill"));
   if (isHeld && signal === SIGNALS.SIGPAUSE) {
     const resume = (): void => void kernel.init.kill(asPid(pid), SIGNALS.SIGRESUME).catch(() => undefined);

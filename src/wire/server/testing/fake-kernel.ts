@@ -328,8 +328,8 @@ export class FakeKernel implements KernelApi {
     return [pid];
   }
 
-  endAgents(pid: Pid): void {
-    this.calls.push(`endAgents ${pid}`);
+  async endBackground(pid: Pid): Promise<void> {
+    this.calls.push(`endBackground ${pid}`);
   }
 
   async chooseModel(_pid: Pid, { model = "" }: { readonly model?: string | undefined }) {
