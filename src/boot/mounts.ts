@@ -26,14 +26,13 @@ import { HAL_MOUNT } from "../kernel/ports/hal.ts";
 import type { ProcView } from "../kernel/ports/proc-view.ts";
 import { RedactedBytes } from "../lib/redact/bytes.ts";
 import { modelDevices } from "../llm/devices/devices.ts";
-import { secretPaths } from "../permit/rules/protected.ts";
 import { toolDevice } from "../tool/device.ts";
 import type { Parts } from "./parts.ts";
 import { TOOLS } from "./tools.ts";
 
 export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path: string, Device])[] {
   const { context, host, outputs, taskStore, tasks } = parts;
-  const { home, env, clock } = context;
+  const { env, clock } = context;
   const { exec } = host;
   const ask: Kernel["askPerson"] = (pid, items, signal) => kernel.askPerson(pid, items, signal);
   const placeOf = ({ pid }: { pid: Pid }) => kernel.taskPlace(pid);
@@ -45,7 +44,7 @@ export function mountsOf(kernel: Kernel, parts: Parts): readonly (readonly [path
         ...{ exec, clock, realPath, env },
         closed: parts.git.closed,
         checkRoom: (real, less) => parts.scratchpads.checkRoom(real, less),
-        isSecret: secretPaths(home, realPath),
+        isSecret: parts.isSecret,
         editorOf: (pid) => parts.editors.find(pid),
       }),
     ],

@@ -94,9 +94,10 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     maxMs: GIT_MS,
   });
   const { worktrees, sweep } = worktreesOf(context, { git, store, link, config });
+  const isSecret = secretPaths(home, realPath);
   const guides = new GuideDesk({
     ...places,
-    isSecret: secretPaths(home, realPath),
+    isSecret,
     trust,
     gitState: (cwd, owner) => summaries.of(cwd, owner),
     agents: (guided) => agents.lines(guided),
@@ -116,7 +117,22 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, spools, scratch, scratchpads },
-    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, key, machine, hal, git, worktrees, sweep },
+    ...{
+      editors,
+      jobs,
+      taskStore,
+      tasks,
+      agents,
+      guides,
+      mcp,
+      isSecret,
+      key,
+      machine,
+      hal,
+      git,
+      worktrees,
+      sweep,
+    },
   };
 }
 

@@ -109,3 +109,18 @@ test("findProtectionBelow() finds what goes with a directory", () => {
   expect(findProtectionBelow(all, "/home")).toBeDefined();
   expect(findProtectionBelow(all, "/home/u/src")).toBeUndefined();
 });
+
+describe("protections()", () => {
+  test("looks at all its places at one moment", () => {
+    const links = new Map([["/home/u/.aws", "/vault/aws"]]);
+    const look = (path: string) => links.get(path) ?? path;
+    const realPath = Object.assign(
+      (path: string): string => {
+        throw new Error(`looked at alone: ${path}`);
+      },
+      { atOnce: () => look },
+    );
+    const found = protections("/home/u", realPath, { projectRoot: "/ws" });
+    expect(findProtection(found, "read", "/vault/aws/credentials")?.kind).toBe("secret");
+  });
+});

@@ -121,14 +121,15 @@ export function protections(
   settings: ProtectionSettings = {},
 ): readonly Protection[] {
   const removed = new Set((settings.removed ?? []).map(withoutSlash));
+  const look = realPath.atOnce?.() ?? realPath;
   const at = ({ path, ...row }: WrittenRow): Protection[] =>
-    placesOf(path, home, realPath).map((place) => ({ ...row, ...place }));
+    placesOf(path, home, look).map((place) => ({ ...row, ...place }));
   const shipped = SHIPPED.flatMap(({ name, row }) => (removed.has(name) ? [] : at(row)));
   const added = (settings.added ?? [])
     .map((written) => addedPath(written, settings.projectRoot))
     .filter((path) => path !== null)
     .flatMap((path) => at({ kind: "authority", ...partsOf(path), isDirectory: true, except: [] }));
-  return [...shipped, ...added, ...linkedPlaces(settings.projectRoot, realPath, removed)];
+  return [...shipped, ...added, ...linkedPlaces(settings.projectRoot, look, removed)];
 }
 
 /**
