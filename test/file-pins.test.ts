@@ -3,11 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { modelEnv } from "./harness/model.ts";
-import { onSharedStage, server, startModel, world } from "./harness/stage.ts";
+import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 
-onSharedStage();
+onStage();
 
 const PIN = "Never push, ever.";
 const times = ({ rawBody }: ModelRequest, words: string) => rawBody.toString().split(words).length - 1;

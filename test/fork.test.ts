@@ -94,16 +94,17 @@ describe("crux fork", () => {
   });
 
   it.each([
-    [["99"], /NOT_FOUND/],
-    [["1", "--at", "77"], /NOT_FOUND.*step 77/],
-    [["1", "--at", "seq:0"], /INVALID/],
-    [["1", "--at", "soon"], /INVALID.*--at needs a step/],
-    [["1", "-m", " "], /INVALID/],
+    [["999"], /NOT_FOUND/],
+    [["PID", "--at", "77"], /NOT_FOUND.*step 77/],
+    [["PID", "--at", "seq:0"], /INVALID/],
+    [["PID", "--at", "soon"], /INVALID.*--at needs a step/],
+    [["PID", "-m", " "], /INVALID/],
     [[], /INVALID.*pid/],
   ])("fork %j is refused with words", async (args, words) => {
     await serveInTurn(text("Done."));
-    await work("say it");
-    const { code, stderr, stdout } = await world.crux(["fork", ...args]);
+    const pid = String(await work("say it"));
+    const own = args.map((word) => (word === "PID" ? pid : word));
+    const { code, stderr, stdout } = await world.crux(["fork", ...own]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(words);
   });
