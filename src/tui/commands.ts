@@ -8,8 +8,8 @@ import type { Call } from "../cli/command.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
 import type { Output } from "../cli/terminal/streams.ts";
 import { innerHost, type Outer } from "./inner-call.ts";
-import { type AsideEntry, type Model, withEntries } from "./state/model.ts";
-import { asideAsked, asideChanged } from "./state/reduce.ts";
+import type { AsideEntry, Model } from "./state/model.ts";
+import { asideAsked, asideChanged, inserted } from "./state/reduce.ts";
 
 /** The most that a command's output takes in the transcript. */
 const MAX_OUTPUT_CHARS = 100_000;
@@ -45,7 +45,7 @@ export async function runCommand(app: Typed, argv: readonly string[], title: str
 
 export function putOutput(app: { model: Model }, title: string, text: string): void {
   const entry = { kind: "output", title, text: text.replace(/\n+$/, "") } as const;
-  app.model = withEntries(app.model, [entry]);
+  app.model = inserted(app.model, entry);
 }
 
 /** What is shown of asides, and of which session. */
