@@ -114,6 +114,13 @@ test("a call is one entry: its note, its result and its failure come to it, in a
   expect(after([{ event: "call", call: note }, message(USE)], early).entries).toEqual(called.entries);
 });
 
+test("a call that is made again has its note, not the same one of the history", () => {
+  const past = entriesOf({ role: "assistant", text: "", calls: ['bash {"command":"ls -a"}'] } as never, en);
+  const note = { tool: "bash", about: "ls -a", facts: { exit: 2 } };
+  const { entries } = after([message(USE), { event: "call", call: note }], { ...EMPTY, entries: past });
+  expect(entries.map((entry) => (entry.kind === "call" ? entry.note : entry))).toEqual([undefined, note]);
+});
+
 test("a refused call says so once: its line replaces the log of it, and no other", () => {
   const log = (message: string): Told => ({ event: "log", level: "warn", message });
   const denied = after([

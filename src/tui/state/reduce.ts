@@ -258,12 +258,14 @@ function message({ again, ...model }: Model, { content, model: name, usage }: Me
 
 /**
  * A note names no call: it belongs to the first one of its tool that has none, best to one whose arguments have its subject, or
- * whose arguments its subject is made of.
+ * whose arguments its subject is made of. One from the history, which has none either, is taken only where no call is open.
  */
 function noted(model: Model, note: CallNote): Model {
-  const open = model.entries.flatMap((entry, at) =>
+  const bare = model.entries.flatMap((entry, at) =>
     entry.kind === "call" && entry.note === undefined && calls(entry, note.tool) ? [{ entry, at }] : [],
   );
+  const under = bare.filter(({ entry }) => !entry.isFinal);
+  const open = under.length > 0 ? under : bare;
   const fitting =
     open.find(({ entry }) => note.about !== "" && inputText(entry).includes(note.about)) ??
     open.reduce<(typeof open)[number] | undefined>(
