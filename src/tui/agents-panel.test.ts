@@ -3,6 +3,8 @@ import { PANEL_GRACE_MS } from "../abi/panel/rows.ts";
 import { en } from "../cli/screen/words/en.ts";
 import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
+import { themeOf } from "./text/theme.ts";
+import type { EntryLook } from "./view/entry-lines.ts";
 
 const CHILD = {
   ...{
@@ -114,6 +116,30 @@ test("an agent that has ended and left the table is forgotten with its row", asy
     vi.setSystemTime(Date.now() + PANEL_GRACE_MS + 1);
     await panel.look();
     expect(panel.count).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("the row of one that was looked at while it worked goes a while after its end; of one that ended long ago there is none", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-01-01T00:01:00.000Z") });
+  try {
+    const { panel, rows, seen } = await viewing();
+    using _ = panel;
+    const drawn = () =>
+      panel.lines({ theme: themeOf("dark", "none"), width: 80, words: en } as EntryLook).length;
+    const change = async (at: number, elapsed_ms: number) => {
+      rows[at] = { ...rows[at], state: "zombie", elapsed_ms } as (typeof rows)[number];
+      await panel.look();
+    };
+    seen.close();
+    expect(drawn()).toBe(4);
+    await change(1, 1_000);
+    expect(drawn()).toBe(3);
+    await change(0, 60_000);
+    expect(drawn()).toBe(3);
+    vi.setSystemTime(Date.now() + PANEL_GRACE_MS + 1);
+    expect(drawn()).toBe(0);
   } finally {
     vi.useRealTimers();
   }

@@ -182,11 +182,12 @@ export class AgentsPanel implements Disposable {
     });
   }
 
-  /** One that ends while nobody looks at it goes after a while. */
+  /** One that ends while nobody looks at it goes a while after its end, also if it was looked at before. */
   #leaveEnded(agents: readonly PanelAgent[]): void {
     for (const agent of agents) {
-      const mark = this.#marks.get(agent.agentId);
-      if (hasEnded(agent) && mark === undefined) this.#marks = left(this.#marks, agent, Date.now());
+      const { retain = false, evictAfter } = this.#marks.get(agent.agentId) ?? {};
+      if (!hasEnded(agent) || retain || evictAfter !== undefined) continue;
+      this.#marks = left(this.#marks, agent, Math.min(Date.now(), agent.endTime ?? Number.POSITIVE_INFINITY));
     }
   }
 
