@@ -4,7 +4,7 @@ import { widthOf } from "../../cli/screen/text/width.ts";
 import { en } from "../../cli/screen/words/en.ts";
 import { insert } from "../editor/buffer.ts";
 import { NEW } from "../editor/edit.ts";
-import { EMPTY, type Model } from "../state/model.ts";
+import { EMPTY, type Model, type TranscriptEntry } from "../state/model.ts";
 import { asideAsked, asideChanged, reduce } from "../state/reduce.ts";
 import { textOf } from "../text/line.ts";
 import { themeOf } from "../text/theme.ts";
@@ -55,6 +55,19 @@ test("liveFrame() says that it asks you, where an open question has no call on t
   const activity = { sinceMono: 2_000, chars: 0, tokens: 0, waits: "" };
   const shown = liveFrame(aScene({ activity }, { dialog })).lines.map(textOf).join("\n");
   expect(shown).toContain("asks you (3s");
+});
+
+test("liveFrame() says what runs: calls without an outcome, by the tool that is called, and before them that it asks you", () => {
+  const activity = { sinceMono: 2_000, chars: 0, tokens: 0, waits: "" };
+  const call = { kind: "call", id: "1", tool: "bash", input: {}, isFinal: false } as const;
+  const over = { ...call, note: { tool: "bash", about: "ls" } };
+  const inner = { ...call, tool: "tool_call", input: { tool: "sleep", params: {} } };
+  const dialog = { lines: [[{ text: "allow it?", style: "" }]], back: 0, isSettled: true };
+  const shown = (entries: readonly TranscriptEntry[], more: object = {}) =>
+    liveFrame(aScene({ activity, entries }, more)).lines.map(textOf).join("\n");
+  expect(shown([over, inner])).toContain("runs sleep (3s");
+  expect(shown([call, inner])).toContain("runs 2 calls (3s");
+  expect(shown([call], { dialog })).toContain("asks you (3s");
 });
 
 test("a question beside the run stands above the editor, however long the answer of the run, until that is over", () => {

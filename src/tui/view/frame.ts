@@ -5,7 +5,7 @@ import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import type { Size } from "../../cli/screen/top/frame.ts";
 import type { Editing } from "../editor/edit.ts";
 import type { Vim } from "../editor/vim.ts";
-import { isFinal, type Model, type TranscriptEntry } from "../state/model.ts";
+import type { CallEntry, Model } from "../state/model.ts";
 import { cutLine, type Line, lineWidth, type Span, wrapped } from "../text/line.ts";
 import { editorRows } from "./editor-rows.ts";
 import { type EntryLook, entryLines } from "./entry-lines.ts";
@@ -140,15 +140,21 @@ function doing(
 ) {
   if (isPaused) return words.paused;
   if (activity !== undefined && activity.waits !== "") return activity.waits;
-  const open = entries.filter((entry) => entry.kind === "call" && !isFinal(entry)) as Array<
-    TranscriptEntry & { kind: "call" }
-  >;
+  if (isAsked) return panel.asksYou;
+  // one with a note is over: its result comes with those of the others
+  const open = entries.flatMap((entry) =>
+    entry.kind === "call" && entry.note === undefined && !entry.isFinal ? [entry] : [],
+  );
   const [first] = open;
   if (first !== undefined)
-    return open.length === 1 ? words.runs(safeLine(first.tool)) : words.runsMany(open.length);
-  // of a session that was opened again its open call is not known
-  if (isAsked) return panel.asksYou;
+    return open.length === 1 ? words.runs(safeLine(calledTool(first))) : words.runsMany(open.length);
   return entries.at(-1)?.kind === "text" ? words.answers : words.thinks;
+}
+
+/** The tool that a call by `tool_call` names. */
+function calledTool({ tool, input }: CallEntry): string {
+  const named = typeof input === "object" && input !== null && "tool" in input ? input.tool : undefined;
+  return tool === "tool_call" && typeof named === "string" ? named : tool;
 }
 
 function queuedLines({ model, look: { theme, words } }: Scene, most: number): Line[] {
