@@ -30,7 +30,8 @@ test.each([
   [true, ["1", ",", "3", "1", enter], ["Blue"]],
   [true, ["1,3", enter], ["Red", "Blue"]],
   [true, ["1 3\r"], ["Red", "Blue"]],
-  [true, [down, " ", down, down, " ", enter], ["Red", "Green"]],
+  [true, [down, " ", down, " ", enter], ["Red", "Green"]],
+  [true, [down, down, " ", " ", enter], ["Green"]],
   [true, [down, enter], ["Red"]],
 ] as const)("hearAnswers(): several %s, the keys %j choose %j", async (isMulti, keys, chosen) => {
   expect((await answered(isMulti, ...keys)).answers).toEqual({ chosen, text: "" });
@@ -45,6 +46,21 @@ test("hearAnswers() takes words, and Esc dismisses all", async () => {
 test("hearAnswers() shows on one line where the arrows are", async () => {
   const { shown } = await answered(false, down, down, enter);
   expect(shown.endsWith(": \n  ▸ 1. Red \r\x1b[K  ▸ 2. Green \n")).toBe(true);
+});
+
+test("hearAnswers() says on the same line what is marked, and the arrows stay where they are", async () => {
+  const { shown } = await answered(true, down, " ", down, " ", "3", enter);
+  const lines = [
+    "1. Red",
+    "1. Red · Red",
+    "2. Green · Red",
+    "2. Green · Red, Green",
+    "2. Green · Red, Green, Blue",
+  ];
+  expect(shown.replaceAll("\r\x1b[K", "\n").split("\n").slice(-6)).toEqual([
+    ...lines.map((line) => `  ▸ ${line} `),
+    "",
+  ]);
 });
 
 test("hearAnswers() breaks a long question between words", async () => {

@@ -74,6 +74,15 @@ async function hearOne(
   const options = question.options.map(({ label }) => label);
   /** Where the arrows are; −1: they were not used. */
   let at = -1;
+  /** One line says where the arrows are and what is marked, and takes the place of the one before. */
+  let below = "\n";
+  const show = async (): Promise<void> => {
+    const place = at < 0 ? [] : [`▸ ${at + 1}. ${plainLine(options[at] ?? "")}`];
+    const isMarking = question.multi_select === true && (marked.size > 0 || at < 0);
+    const chosen = isMarking ? [markedLine(marked, terminal.words)] : [];
+    await terminal.write(`${below}  ${[...place, ...chosen].join(" · ")} `);
+    below = CLEAR;
+  };
   await terminal.write(hintOf(question, terminal.words));
   await terminal.settled?.();
   for (;;) {
@@ -85,9 +94,8 @@ async function hearOne(
     }
     const step = STEPS[keys];
     if (step !== undefined) {
-      await terminal.write(at < 0 ? "\n" : CLEAR);
       at = (Math.max(at, step < 0 ? 0 : -1) + step + options.length) % options.length;
-      await terminal.write(`  ▸ ${at + 1}. ${plainLine(options[at] ?? "")} `);
+      await show();
       continue;
     }
     const pointed = options.slice(at, at + 1).filter(() => at >= 0);
@@ -104,15 +112,15 @@ async function hearOne(
     }
     if (named.length > 0 || BETWEEN.test(keys) || keys.startsWith(ESCAPE)) {
       for (const label of named) if (!marked.delete(label)) marked.add(label);
-      if (named.length > 0) await terminal.write(`\n  ${markedLine(marked, terminal.words)} `);
+      if (named.length > 0) await show();
       if (marked.size > 0 && /[\r\n]$/.test(keys)) return { chosen: [...marked], text: "" };
-      at = -1;
       continue;
     }
     const words = await hearWords(keys, terminal);
     if (words === "closed") return "closed";
     if (words !== "") return { chosen: [...marked], text: words };
     at = -1;
+    below = "\n";
     await terminal.write(hintOf(question, terminal.words));
   }
 }
