@@ -54,17 +54,23 @@ export class Actions {
     if (box.scroll(name, this.#app.size.rows)) return;
     // the question of an agent does not keep the others from going on
     if (name === "ctrl+b" && !box.takesPastes && this.#global(name)) return;
+    if (name === "ctrl+z" && this.#global(name)) return;
     box.press(press);
-    // the answer is no, and the run goes no further
-    if (name === "escape" && this.#app.isRunning)
-      this.#app.do(() => this.#app.client.interrupt(this.#app.pid));
     this.#app.changed();
+  }
+
+  stopRun(): void {
+    const app = this.#app;
+    if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
   }
 
   /** True: the key was not the editor's. */
   key(press: Press): boolean {
     if (this.panel.key(press)) return true;
-    if (press.kind !== "key") return this.#pictures.pasted(press);
+    const isKey = press.kind === "key";
+    // only two in a row leave
+    if (!isKey || press.name !== "ctrl+c") this.#pressedMono = Number.NEGATIVE_INFINITY;
+    if (!isKey) return this.#pictures.pasted(press);
     const { editing } = this.#app;
     const isEmpty = editing.buffer.text === "";
     switch (press.name) {
@@ -116,7 +122,7 @@ export class Actions {
     if (isAgain) app.leave();
     else if (app.editing.buffer.text !== "") app.editing = cleared(app.editing);
     else if (this.#ended()) return;
-    else if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
+    else this.stopRun();
     if (!isAgain) app.hint(app.words.modeLine.leaving);
   }
 
@@ -195,7 +201,7 @@ export class Actions {
     if (this.suggestions.dismiss() || this.#ended()) return true;
     const isAgain = isEmpty && app.nowMono - this.#escapedMono <= TWICE_MS;
     this.#escapedMono = isEmpty && !isAgain ? app.nowMono : Number.NEGATIVE_INFINITY;
-    if (app.isRunning) app.do(() => app.client.interrupt(app.pid));
+    if (app.isRunning) this.stopRun();
     else if (isAgain) app.do(() => this.views.rewind());
     else app.hint(isEmpty ? app.words.modeLine.backAgain : app.words.modeLine.clears);
     return true;

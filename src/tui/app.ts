@@ -7,7 +7,6 @@ import type { WireEvent } from "../abi/wire-events.ts";
 import { ChatClient } from "../cli/chat/client.ts";
 import type { Call } from "../cli/command.ts";
 import type { AskDialog } from "../cli/dialog/ask-dialog.ts";
-import { openDialog } from "../cli/dialog/questions.ts";
 import { showOnDesktop } from "../cli/run/shell-line.ts";
 import { openedLine, pausedLine } from "../cli/screen/chat-lines.ts";
 import { errorLines } from "../cli/screen/errors.ts";
@@ -24,7 +23,7 @@ import { type Editing, edited, NEW, replaced, typedAhead } from "./editor/edit.t
 import { KeyMap } from "./editor/key-map.ts";
 import { type Press, pressesFor } from "./editor/keys.ts";
 import { inserting, isKey, VIM, type Vim, vimPressed } from "./editor/vim.ts";
-import { innerCall } from "./inner-call.ts";
+import { innerCall, innerDialog } from "./inner-call.ts";
 import { Keep } from "./keep.ts";
 import { Link, type Opened, type Start, type Wait } from "./link.ts";
 import { Notices } from "./notices.ts";
@@ -120,7 +119,7 @@ export class App implements Disposable {
     this.actions = new Actions(this);
     this.status = statusLineOf(this);
     this.#inner = innerCall(this);
-    this.#dialog = openDialog(this.#inner, this.box.output, this.box.asking);
+    this.#dialog = innerDialog(this, this.#inner);
     const take = (model: Model): Model => (this.model = model);
     const follower = {
       known: (at: KnownSession) => take(knownModel(this.#model, at, this.words)),

@@ -2,6 +2,8 @@
 
 import type { Call } from "../cli/command.ts";
 import { Console } from "../cli/console.ts";
+import type { AskDialog } from "../cli/dialog/ask-dialog.ts";
+import { openDialog } from "../cli/dialog/questions.ts";
 import type { Host } from "../cli/host/host.ts";
 import type { Phrases } from "../cli/screen/words/en.ts";
 import type { Output } from "../cli/terminal/streams.ts";
@@ -31,6 +33,18 @@ export function innerCall(app: Outer): Call {
   console.catalogue = app.words;
   const inner = innerHost(app, app.box.output, app.box.output);
   return { args, console, host: inner };
+}
+
+interface Running extends Outer {
+  readonly actions: { stopRun(): void };
+  yielded(act: () => void): Promise<void>;
+}
+
+/** The questions of the session and of what works below it. */
+export function innerDialog(app: Running, inner: Call): AskDialog {
+  const { asking, output } = app.box;
+  const onEscape = (): void => app.actions.stopRun();
+  return openDialog(inner, output, { ...asking, onEscape, lend: (act) => app.yielded(act) });
 }
 
 /** `cwd`: of the session. */

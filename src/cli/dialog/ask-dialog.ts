@@ -20,11 +20,14 @@ const MAX_QUESTIONS = 100;
 const AMOUNT = /^[+$\d]/;
 
 /** Enter, Escape and Ctrl-D: no is the default. */
-const NO_KEYS: ReadonlySet<string> = new Set(["\r", "\n", "\x1b", "\x04"]);
+const ESCAPE = "\x1b";
+const NO_KEYS: ReadonlySet<string> = new Set(["\r", "\n", ESCAPE, "\x04"]);
 
 interface Surroundings {
   readonly input: Input;
   readonly onInterrupt: () => void;
+  /** Esc said no: the run goes no further either. In what a question asks further, Esc only goes back. */
+  readonly onEscape?: (() => void) | undefined;
   write(text: string): Promise<void>;
   /**
    * Sends the reply to the daemon; shows its own failure. False: the reply was not accepted, and the question stays
@@ -169,6 +172,7 @@ export class AskDialog implements AsyncDisposable {
       const more = moreOf(keys, asked, isCut);
       const answer = more === undefined ? answerOf(keys, asked.options) : undefined;
       if (more === undefined && answer === undefined) continue;
+      if (keys === ESCAPE) this.#around.onEscape?.();
       // the key that opens the amount may be its first digit
       const taken = more === "amount" ? "" : this.#words.taken[more ?? answer ?? "no"];
       await this.#around.write(`${taken}\n`);

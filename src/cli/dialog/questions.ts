@@ -20,18 +20,29 @@ interface DialogMore {
   readonly isNumbered?: boolean;
   readonly onWhole?: () => void;
   readonly onAnswered?: (question: string, answer: string) => void;
+  readonly onEscape?: () => void;
+  /** Gives the terminal to a program for as long. Absent: it is in the state that programs expect, but for raw mode. */
+  readonly lend?: (act: () => void) => Promise<void>;
 }
 
 export function openDialog(
   { console, host }: Pick<Call, "console" | "host">,
   terminal: Output,
-  { input = host.stdin, isNumbered = false, onWhole, onAnswered }: DialogMore = {},
+  {
+    input = host.stdin,
+    isNumbered = false,
+    onWhole,
+    onAnswered,
+    onEscape,
+    lend = lentBy(host),
+  }: DialogMore = {},
 ): AskDialog {
   return new AskDialog({
     input,
     isNumbered,
     onWhole,
     onAnswered,
+    onEscape,
     // the big terminal breaks lines itself, and anew for each size
     get columns() {
       return isNumbered ? undefined : terminal.columns;
@@ -67,7 +78,7 @@ export function openDialog(
         client?.close();
       }
     },
-    edit: (text, line) => editArguments({ console, host }, text, line),
+    edit: (text, line) => editArguments({ console, host, lend }, text, line),
   });
 }
 
@@ -75,16 +86,18 @@ function isRetried(code: string): boolean {
   return code === "INVALID" || code === "UNAVAILABLE";
 }
 
+type Editing = Pick<Call, "console" | "host"> & Required<Pick<DialogMore, "lend">>;
+
 /** Edits in the user's editor, else the main text argument of the call on one line. */
 async function editArguments(
-  { console, host }: Pick<Call, "console" | "host">,
+  { console, host, lend }: Editing,
   text: string,
   line: EditLine,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const words = console.catalogue.ask;
   const editor = editorOf(host.env);
   const changed =
-    editor === undefined ? await onLine(text, line, words) : await inEditor({ console, host }, editor, text);
+    editor === undefined ? await onLine(text, line, words) : await inEditor({ console, lend }, editor, text);
   if (changed === undefined) return undefined;
   const read = readArguments(changed, words);
   if (read.kind === "arguments") return read.input;
@@ -101,17 +114,29 @@ async function onLine(text: string, line: EditLine, words: Phrases["ask"]): Prom
 
 /** The editor receives the keys until it ends. */
 async function inEditor(
-  { console, host: { stdin } }: Pick<Call, "console" | "host">,
+  { console, lend }: Omit<Editing, "host">,
   editor: string,
   text: string,
 ): Promise<string | undefined> {
-  stdin.setRawMode?.(false);
   try {
-    return editText(editor, shownArguments(text), "arguments.json");
+    let edited: string | undefined;
+    await lend(() => {
+      edited = editText(editor, shownArguments(text), "arguments.json");
+    });
+    return edited;
   } catch (error) {
     await console.errorLine(`! ${safeLine(messageOf(error))}`);
     return undefined;
-  } finally {
-    stdin.setRawMode?.(true);
   }
+}
+
+function lentBy({ stdin }: Call["host"]): (act: () => void) => Promise<void> {
+  return async (act) => {
+    stdin.setRawMode?.(false);
+    try {
+      act();
+    } finally {
+      stdin.setRawMode?.(true);
+    }
+  };
 }
