@@ -21,6 +21,8 @@ test.each([
   ["/context", { kind: "run", argv: ["context", "7"] }],
   ["/memory", { kind: "run", argv: ["memory"] }],
   ["/memory off", { kind: "run", argv: ["memory", "off", "7"] }],
+  ["/todo", { kind: "run", argv: ["tasks", "7"] }],
+  ["/todo crew", { kind: "run", argv: ["tasks", "crew"] }],
   ["/model", { kind: "run", argv: ["model"] }],
   ["/model set a/b", { kind: "run", argv: ["model", "set", "a/b"] }],
   ["/model a/b", { kind: "run", argv: ["model", "7", "a/b"] }],

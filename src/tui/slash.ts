@@ -119,7 +119,8 @@ const ROWS: Readonly<Record<keyof Phrases["help"]["commands"], Does>> = {
   skills: run("skills"),
   stop: (text) => (text === "" ? act("stop")("") : run("stop")(text)),
   theme: act("theme"),
-  todo: run("tasks"),
+  // those of the session; a name: of another list
+  todo: (text, pid) => run("tasks")(text === "" ? pid : text),
   top: view("top"),
   trace: view("transcript"),
   trust: run("trust"),

@@ -181,14 +181,15 @@ Modes: --quiet prints pid and job. --json prints one object, of an output one ob
   },
   {
     name: "tasks",
-    head: "tasks [list]",
+    head: "tasks [list|pid]",
     brief: "task lists that agents share",
     summary: "Show the task lists that agents share",
-    usage: ["tasks [list]"],
-    about: `Without a list, all of them with what is open and done. A list is named after its group, or its session's id; the
-variable CRUX_TASK_LIST_ID of an agent's environment names another. Its files lie below tasks in the state folder.
+    usage: ["tasks [<list>|<pid>]"],
+    about: `Without a list, all of them with what is open and done. A list is named after its group, or its session's id, for
+which the pid of the session stands, too; the variable CRUX_TASK_LIST_ID of an agent's environment names another. Its
+files lie below tasks in the state folder.
 Modes: --quiet prints names, or ids.`,
-    examples: ["crux tasks", "crux tasks team"],
+    examples: ["crux tasks", "crux tasks team", "crux tasks 3"],
   },
   {
     name: "send",

@@ -1,4 +1,5 @@
 import type { Call, Command } from "../../command.ts";
+import type { DaemonClient } from "../../daemon/client.ts";
 import { invalid } from "../../screen/errors.ts";
 import { taskListTable, taskTable } from "../../screen/table/task-table.ts";
 import { safeLine } from "../../screen/text/safe-text.ts";
@@ -10,7 +11,8 @@ async function run({ args, console, host }: Call): Promise<number> {
   const [list, ...more] = args.words;
   if (more.length > 0) throw invalid(`one list at a time: ${args.words.join(" ")}`, "crux tasks [list]");
   const client = await host.daemon.ensure();
-  const found = await client.request("task.list", list === undefined ? {} : { list });
+  const name = list === undefined ? undefined : await listNamed(client, list);
+  const found = await client.request("task.list", name === undefined ? {} : { list: name });
   client.close();
   const { lists = [], tasks: all = [] } = found;
   if (console.mode === "json") await console.data(found);
@@ -21,4 +23,11 @@ async function run({ args, console, host }: Call): Promise<number> {
     await console.line(lists.length === 0 ? "No task lists." : taskListTable(lists, console.room));
   else await console.line(all.length === 0 ? `No tasks: ${safeLine(list)}` : taskTable(all, console.room));
   return 0;
+}
+
+/** The list of a session has its id for a name. */
+async function listNamed(client: Pick<DaemonClient, "request">, list: string): Promise<string> {
+  if (!/^\d+$/.test(list)) return list;
+  const { sessions } = await client.request("session.list", {});
+  return sessions.find(({ pid }) => String(pid) === list)?.uuid ?? list;
 }
