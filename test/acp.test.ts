@@ -152,7 +152,10 @@ describe("crux acp", () => {
   it("shows the steps of a task list as a plan, the whole of it each time", async () => {
     await serveInTurn(
       toolUse({ name: "task_create", input: { subject: "Look", description: "at it" } }),
-      toolUse({ name: "task_create", input: { subject: "Change", description: "it" } }),
+      toolUse({
+        name: "tool_call",
+        input: { tool: "task_create", params: { subject: "Change", description: "it" } },
+      }),
       toolUse({ name: "task_update", input: { task_id: "1", status: "completed" } }),
       text("So far."),
     );

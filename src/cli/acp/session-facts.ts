@@ -6,7 +6,7 @@ import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import { isWithin } from "../../lib/path.ts";
 import { isHouseNote } from "../screen/chat-lines.ts";
 import { type Ground, serverName } from "./openings.ts";
-import { callShape, isRecord, parsed } from "./tool-call.ts";
+import { callShape, innerCall, isRecord, parsed } from "./tool-call.ts";
 
 export type Ask = <M extends MethodName>(method: M, payload: Params<M>) => Promise<Result<M>>;
 
@@ -18,6 +18,8 @@ export async function planOf(
   ask: Ask,
   list: string,
 ): Promise<PlanEntry[] | undefined> {
+  const inner = isRecord(input) ? innerCall(name, input) : undefined;
+  if (inner !== undefined) return planOf(inner, ask, list);
   if (name === "todo") return isRecord(input) ? entries(input.todos) : undefined;
   if (name !== "task_create" && name !== "task_update") return undefined;
   return tasksOf(ask, list);

@@ -63,7 +63,7 @@ export function callShape(name: string, input: unknown, cwd: string): CallShape 
 }
 
 /** `tool_call` runs the tool that it names. */
-function innerCall(name: string, { tool, params = {} }: Input) {
+export function innerCall(name: string, { tool, params = {} }: Input) {
   return name === "tool_call" && typeof tool === "string" ? { name: tool, input: params } : undefined;
 }
 
