@@ -266,7 +266,7 @@ test("whoever has scrolled up stays there while more is heard, and finds what wa
 test("y copies the message at the top, f and r begin there; letters of a search do nothing else", async () => {
   const screen = new Screen(OWN);
   await screen.settled();
-  screen.press("{", "y", "f", "r");
+  screen.press("{", "y", "f", "j", "f", "k", "f", "f", "r");
   const copied = Number(screen.copied[0]?.replace("message ", ""));
   expect(screen.went).toEqual([
     ["fork", copied],

@@ -90,6 +90,8 @@ export class TranscriptView implements FullView {
   /** There is more at the end than what was read of it. */
   #isStale = false;
   #isOver = false;
+  /** The first of the two keys that fork was pressed. */
+  #isForking = false;
   /** Reads on until it is there: the first message, or one that the daemon has found. */
   #goal: "start" | MessagePlace | undefined;
 
@@ -116,6 +118,13 @@ export class TranscriptView implements FullView {
   press(press: Press, size: Size): boolean {
     if (this.#now === undefined) return false;
     const name = press.kind === "key" ? press.name : press.text;
+    const isAgain = this.#isForking;
+    this.#isForking = false;
+    // a text that was meant for the editor must not begin a session
+    if (name === "f" && !isAgain && !this.#now.isAsking && currentMessage(this.#now)?.place !== undefined) {
+      this.#isForking = true;
+      return true;
+    }
     if (!this.#now.isAsking && this.#acted(name)) return true;
     const before = this.#now;
     const now = transcriptKey(before, press, size.rows);
@@ -187,7 +196,8 @@ export class TranscriptView implements FullView {
   #title({ live }: EntryLook["words"]): string {
     const { title, hint } = this.#wish;
     const does = hint === undefined ? "" : `${hint()} · `;
-    return `${this.#goal === undefined ? "" : `${live.reading} · `}${title}${does}`;
+    const now = this.#isForking ? live.forkAgain : this.#goal === undefined ? "" : live.reading;
+    return `${now === "" ? "" : `${now} · `}${title}${does}`;
   }
 
   /** Oldest first. */

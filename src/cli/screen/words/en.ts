@@ -88,6 +88,7 @@ export const en = {
     rowsBelow: (count: number) => `${counted(count, "row")} below · PgDn End`,
     questionWaits: "a question waits: esc",
     reading: "reading …",
+    forkAgain: "f again: a new session begins here",
     more: (count: number) => `+${count} more`,
     linesMore: (count: number) => `… ${count} lines more`,
   },

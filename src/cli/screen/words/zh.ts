@@ -92,6 +92,7 @@ export const zh: Phrases = {
     rowsBelow: (count) => `下方还有 ${count} 行 · PgDn End`,
     questionWaits: "有问题等待回答：esc",
     reading: "正在读取 …",
+    forkAgain: "再按 f：从这里开始新会话",
     more: (count) => `另有 ${count} 项`,
     linesMore: (count) => `… 另有 ${count} 行`,
   },
