@@ -27,6 +27,7 @@ function turnWith(index: number, { number = 1, summary = "## Goal: all is read" 
   const moves: ContextMove[] = [];
   const sent: LlmRequest["purpose"][] = [];
   const breakers: unknown[] = [];
+  const logged: string[] = [];
   const sys = {
     ctxView: async () => ({
       ...{ head: moves.length, records: messages.length, undoable: 0, pins: [] },
@@ -34,7 +35,7 @@ function turnWith(index: number, { number = 1, summary = "## Goal: all is read" 
       numbers: messages.map((_, i) => i + 1),
     }),
     ctxMove: async (_cid: unknown, move: ContextMove) => moves.push(move),
-    log: () => {},
+    log: (_level: unknown, text: string) => logged.push(text),
     measured: ({ breaker }: Measures) => breakers.push(breaker),
     ending: new AbortController().signal,
   } as unknown as Sys;
@@ -70,8 +71,15 @@ function turnWith(index: number, { number = 1, summary = "## Goal: all is read" 
       return reply(purpose === "compact" ? summary : "ok");
     },
   };
-  return { turn, moves, sent, breakers };
+  return { turn, moves, sent, breakers, logged };
 }
+
+test("a summary that the model did not write is logged with the reason, as the refusal says", async () => {
+  const { turn, logged } = turnWith(0, { summary: "" });
+  const asked = new WindowKeeper({ window: facts(200_000), viewRequests: true }).compact(turn, "");
+  await expect(asked).rejects.toThrow("the model wrote no summary: crux logs says why");
+  expect(logged).toEqual([expect.stringMatching(/no summary was written: the reply has none \(end_turn\)/)]);
+});
 
 test("a fallback with a smaller window is never sent what does not fit into it", async () => {
   const keeper = new WindowKeeper({

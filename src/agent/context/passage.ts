@@ -359,7 +359,9 @@ export class Passage {
       try {
         const reply = await this.#turn.send({ ...request, requestId, purpose: "compact" });
         const summary = summaryIn(textOf(reply.blocks));
-        return summary === "" || reply.stopReason === "refusal" ? undefined : { summary, dropped };
+        if (summary !== "" && reply.stopReason !== "refusal") return { summary, dropped };
+        sys.log("warn", `context: no summary was written: the reply has none (${reply.stopReason})`);
+        return undefined;
       } catch (error) {
         const isFinal = sys.ending.aborted || codeOf(error) === "BUDGET" || codeOf(error) === "CANCELLED";
         if (isFinal) throw error;
