@@ -31,18 +31,26 @@ async function viewing() {
     { ...CHILD, pid: 3, created_at: "2026-01-01T00:00:01.000Z" },
   ];
   const seen = {
-    ...{ looked: 0, drawn: 0, close: () => {}, hint: () => "", key: (_: string) => false },
+    ...{
+      looked: 0,
+      drawn: 0,
+      opened: 0,
+      closed: 0,
+      close: () => {},
+      hint: () => "",
+      key: (_: string) => false,
+    },
     slashes: [] as string[],
     isBack: true,
   };
   const session = { ...CHILD, pid: 1, ppid: 0 };
   const client = {
     request: async () => ({ processes: seen.isBack ? [session, ...rows] : rows }),
-    close: () => {},
+    close: () => seen.closed++,
   };
   const app = {
     ...{ pid: 1, words: en, changed: () => seen.drawn++, editing: { buffer: { text: "" }, place: -1 } },
-    call: { host: { daemon: { ensure: async () => client } } },
+    call: { host: { daemon: { ensure: async () => ++seen.opened && client } } },
     actions: {
       slash: (line: string) => seen.slashes.push(line),
       views: {
@@ -103,6 +111,19 @@ test("the view of an agent says what it does and for how long, until it is left"
   const left = seen.drawn;
   await panel.look();
   expect(seen.drawn).toBe(left);
+});
+
+test("one connection serves all looks, until no agent works or the panel is closed", async () => {
+  const { panel, rows, seen } = await viewing();
+  for (let n = 0; n < 3; n++) await panel.look();
+  expect([seen.opened, seen.closed]).toEqual([1, 0]);
+  for (const [at, row] of rows.entries()) rows[at] = { ...row, state: "zombie" };
+  await panel.look();
+  expect([seen.opened, seen.closed]).toEqual([1, 1]);
+  rows[0] = { ...CHILD, pid: 9 };
+  await panel.look();
+  panel[Symbol.dispose]();
+  expect([seen.opened, seen.closed]).toEqual([2, 2]);
 });
 
 test("an agent that has ended and left the table is forgotten with its row", async () => {

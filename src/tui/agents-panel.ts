@@ -13,6 +13,7 @@ import {
   viewed,
 } from "../abi/panel/rows.ts";
 import { SIGNALS } from "../abi/process.ts";
+import type { DaemonClient } from "../cli/daemon/client.ts";
 import { allProcesses } from "../cli/daemon/processes.ts";
 import type { App } from "./app.ts";
 import type { Press } from "./editor/keys.ts";
@@ -34,6 +35,8 @@ export class AgentsPanel implements Disposable {
   #marks: PanelMarks = new Map();
   #state: PanelState = PANEL_AT_START;
   #timer: NodeJS.Timeout | undefined;
+  /** Kept from one look to the next while there are any. */
+  #connection: DaemonClient | undefined;
   #isLooking = false;
   #isOver = false;
   /** The one whose view is open. */
@@ -63,6 +66,7 @@ export class AgentsPanel implements Disposable {
       if (rows.some(({ pid }) => pid === this.#app.pid)) this.#learn(rows);
     } catch {
       // the daemon is gone: what was known stays until it is back
+      this.#hangUp();
     } finally {
       this.#isLooking = false;
     }
@@ -101,22 +105,25 @@ export class AgentsPanel implements Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    this.#hangUp();
+  }
+
+  #hangUp(): void {
+    this.#connection?.close();
+    this.#connection = undefined;
   }
 
   /** With those that have left it since the last look, as the journal knows them. */
   async #table() {
-    const client = await this.#app.call.host.daemon.ensure();
-    try {
-      const rows = await allProcesses(client, "process.list");
-      const there = new Set(rows.map(({ pid }) => String(pid)));
-      const gone = this.#agents.filter((agent) => !hasEnded(agent) && !there.has(agent.agentId));
-      if (gone.length === 0) return rows;
-      const ids = new Set(gone.map(({ agentId }) => agentId));
-      const { processes } = await client.request("process.ended", { tree: this.#app.pid });
-      return [...rows, ...processes.filter(({ pid }) => ids.has(String(pid)))];
-    } finally {
-      client.close();
-    }
+    this.#connection ??= await this.#app.call.host.daemon.ensure();
+    const client = this.#connection;
+    const rows = await allProcesses(client, "process.list");
+    const there = new Set(rows.map(({ pid }) => String(pid)));
+    const gone = this.#agents.filter((agent) => !hasEnded(agent) && !there.has(agent.agentId));
+    if (gone.length === 0) return rows;
+    const ids = new Set(gone.map(({ agentId }) => agentId));
+    const { processes } = await client.request("process.ended", { tree: this.#app.pid });
+    return [...rows, ...processes.filter(({ pid }) => ids.has(String(pid)))];
   }
 
   /** Without those whose rows are gone: a session may have had thousands. */
@@ -194,10 +201,11 @@ export class AgentsPanel implements Disposable {
   /** One timer: the next look while one works, else the end of a row. */
   #later(): void {
     clearTimeout(this.#timer);
-    if (this.#isOver) return;
     const rows = this.#rows();
-    const isWorking = this.#agents.some((agent) => !hasEnded(agent));
+    const isWorking = !this.#isOver && this.#agents.some((agent) => !hasEnded(agent));
     const due = nextEviction(rows);
+    if (!isWorking) this.#hangUp();
+    if (this.#isOver) return;
     if (isWorking) this.#timer = setTimeout(() => void this.look(), LOOK_MS);
     else if (due !== undefined)
       this.#timer = setTimeout(

@@ -8,6 +8,7 @@ import { leftLine } from "../cli/screen/chat-lines.ts";
 import { brokenAtBlanks } from "../cli/screen/text/width.ts";
 import { catalogueOf } from "../cli/screen/words/catalogue.ts";
 import { runtimeDir } from "../lib/paths.ts";
+import { keepHeapSmall } from "../lib/v8-flags.ts";
 import { App } from "./app.ts";
 import { settleModel } from "./first-use.ts";
 import { innerCall } from "./inner-call.ts";
@@ -18,13 +19,25 @@ type Opening =
   | (Start & { readonly text?: string; readonly maxSteps?: number | undefined })
   | { readonly kind: "choose"; settle(place: { pid: number; client: ChatClient }): Promise<unknown> };
 
+/** The time in which a terminal is opened, in ms: it leaves much. */
+const LOADED_MS = 5_000;
+
 /** Goes from one session to the next, as the user chooses. */
 export async function openTerminal(call: Call, cwd: string, first: Opening): Promise<number> {
-  let opening = first;
-  for (;;) {
-    const { code, next } = await openOne(call, cwd, opening);
-    if (next === undefined) return code;
-    opening = { kind: "session", pid: next };
+  let leaveHeap = (): void => {};
+  const loaded = setTimeout(() => {
+    leaveHeap = keepHeapSmall();
+  }, LOADED_MS).unref();
+  try {
+    let opening = first;
+    for (;;) {
+      const { code, next } = await openOne(call, cwd, opening);
+      if (next === undefined) return code;
+      opening = { kind: "session", pid: next };
+    }
+  } finally {
+    clearTimeout(loaded);
+    leaveHeap();
   }
 }
 
