@@ -178,7 +178,7 @@ export interface RunEnd {
   readonly elapsedMs: number;
   /** The number of queued messages. */
   readonly queued: number;
-  /** Agents that go on working for it in the background, whose ends begin further runs; absent: none. */
+  /** Agents that work for it in the background or whose messages wait, and so begin further runs; absent: none. */
   readonly background?: number;
   /** Commands of its own that go on in the background; absent: none. */
   readonly jobs?: number;

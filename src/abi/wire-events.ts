@@ -319,7 +319,7 @@ export interface IdleEvent extends Ended<"idle"> {
   readonly elapsed_ms: number;
   /** Messages that wait. */
   readonly queued: number;
-  /** Agents that go on working for it in the background, whose ends begin further runs; absent: none. */
+  /** Agents that work for it in the background or whose messages wait, and so begin further runs; absent: none. */
   readonly background?: number;
   /** Commands of its own that go on in the background; absent: none. */
   readonly jobs?: number;

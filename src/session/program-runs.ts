@@ -123,14 +123,16 @@ function end(core: SessionRunning, proc: Process, { reason, exit }: Ended): void
   core.idle(proc);
 }
 
-/** An agent that ends has left its message in the same moment: it counts here, or among the queued ones. */
+/** An agent that ends has left its message in the same moment: it counts as working until that is read. */
 function workingFor(core: SessionRunning, proc: Process): Pick<RunEnd, "background" | "jobs"> {
   const working = core.table
     .childrenOf(proc.pid)
     .filter((child) => child.isLive && isInBackground(child) && child.life.activity !== "idle");
   const jobs = liveJobs(core, proc);
+  const isTold = proc.mailbox?.has(({ from }) => from !== PID_KERNEL) === true;
+  const background = Math.max(working.length, isTold ? 1 : 0);
   return {
-    ...(working.length === 0 ? {} : { background: working.length }),
+    ...(background === 0 ? {} : { background }),
     ...(jobs === 0 ? {} : { jobs }),
   };
 }

@@ -166,11 +166,11 @@ export class Conversation {
     const held = this.#held;
     if (!wasOurs && !this.#isAwaited) return false;
     const ended = wasOurs ? after(held, event) : held?.event;
-    const { exit_code: code, background = 0, jobs = 0, queued } = event;
+    const { exit_code: code, background = 0, jobs = 0 } = event;
     this.#jobs = jobs;
     this.#isRunning = false;
     this.#held = undefined;
-    this.#isAwaited = code === 0 && (background > 0 || queued > this.#unread.length);
+    this.#isAwaited = code === 0 && background > 0;
     if (ended === undefined) return this.#endIfDone();
     const isLast = !this.#hasInput && this.#unread.length === 0 && this.#around.stops.code === undefined;
     if (this.#isAwaited && isLast) this.#held = { event: ended, atMs: performance.now() };
