@@ -1,7 +1,6 @@
 /** The interactive terminal: the real binary in a pty, and the screen that a person would see. */
 import { chmodSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { onSharedStage, ownWorld, serve, serveInTurn, server, startModel, world } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
@@ -11,8 +10,6 @@ import { type ModelRequest, userTexts } from "./model-server/request.ts";
 
 onSharedStage();
 
-/** In line mode a question takes keys so long after it has appeared. */
-const SETTLED_MS = 300;
 /** In the mode line once the session is there. */
 const READY = "% context";
 const count = (whole: string, part: string): number => whole.split(part).length - 1;
@@ -394,7 +391,6 @@ describe("crux at a terminal", () => {
     await window.shows("› ");
     window.type("make it\r");
     await window.shows("[y]es / [n]o");
-    await pause(SETTLED_MS);
     window.type("y\r");
     await window.shows("Done");
     await window.shows("completed");
@@ -411,7 +407,6 @@ describe("crux at a terminal", () => {
     await window.shows("›");
     window.type("go\r");
     await window.shows("[y]es");
-    await pause(SETTLED_MS);
     window.type("n");
     await window.shows("All done.");
     await window.shows("completed");

@@ -346,15 +346,12 @@ describe("the dialog", () => {
   });
 });
 
-test("what is typed as the question appears answers nothing, nor does it the question after it", async () => {
+test("what is typed as a question appears right after the answer of another one does not answer it", async () => {
   const made = aDialog();
   made.input.settlingMs = 250;
   made.dialog.ask(EVENT);
   made.dialog.ask({ ...EVENT, ask_id: "q2", text: "bash: rm -r build" });
   await made.output.shows("git log | sh? [y]es");
-  made.input.emit("data", Buffer.from("y"));
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(made.replies).toEqual([]);
   made.input.emit("data", Buffer.from("y"));
   await made.output.shows("rm -r build? [y]es");
   made.input.emit("data", Buffer.from("y"));

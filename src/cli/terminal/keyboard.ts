@@ -5,9 +5,14 @@ import type { Input } from "./streams.ts";
 const DRAIN_MS = 100;
 /** The keys of a question that has just appeared were meant for what was there before, for so long, in ms. */
 export const SETTLING_MS = 250;
+/** Whoever has answered a question so long before may still be at it, in ms. */
+const ANSWERED_MS = 500;
 /** Keys not yet read; more are dropped. */
 const MAX_WAITING = 16;
 const CTRL_C = "\x03";
+
+/** When a question was last given a key. */
+const lastKeys = new WeakMap<Input, number>();
 
 /** The terminal in raw mode, for one question: keys come one by one and are not echoed. What it has not read it gives back. */
 export class Keyboard implements Disposable {
@@ -35,10 +40,11 @@ export class Keyboard implements Disposable {
     this.#waiting.length = 0;
   }
 
-  /** Discards what is typed before the question, which is shown by now, can have been read. */
+  /** Discards what is typed before the question, which is shown by now, can have been read: where it follows another one at once. */
   async settle(signal: AbortSignal): Promise<void> {
     const ms = this.#input.settlingMs ?? SETTLING_MS;
-    if (ms === 0) return;
+    const lastKey = lastKeys.get(this.#input);
+    if (ms === 0 || lastKey === undefined || performance.now() - lastKey > ANSWERED_MS) return;
     await pause(ms, undefined, { signal }).catch(() => {});
     this.#waiting.length = 0;
   }
@@ -73,6 +79,7 @@ export class Keyboard implements Disposable {
 
   readonly #take = (chunk: Buffer): void => {
     const text = chunk.toString("utf8");
+    lastKeys.set(this.#input, performance.now());
     if (text.includes(CTRL_C)) this.#onInterrupt();
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(text);
     this.#wake();
