@@ -72,3 +72,11 @@ test("one that is alive gets it, one that has ended goes on with it; one without
   for (const to of ["9", "nobody"]) await expect(call(to)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(sent).toHaveBeenCalledTimes(6);
 });
+
+test("a message may have 256 KiB; of a longer one it says what to do", () => {
+  const bound = (message: string) => () => send.bind({ to: "alive", message }, testScope("/w"));
+  expect(bound("é".repeat(128 * 1024))).not.toThrow();
+  expect(bound(`${"é".repeat(128 * 1024)}.`)).toThrow(
+    /message: over 256 KiB: write a file and send its path/,
+  );
+});

@@ -11,9 +11,21 @@ import { defineTool, type LookContext, type Outcome, type RunContext } from "../
 import text from "./send.md";
 import { sendInTeam, TeamMessage } from "./team-message.ts";
 
+/** As much as the kernel takes as one message. */
+const MAX_BYTES = 256 * 1024;
+
 const Args = z.object({
   to: z.string().min(1).max(64).describe("name, agent-…, pid, main, service, group, or * for the own groups"),
-  message: z.union([z.string().min(1).max(100_000), TeamMessage]),
+  message: z.union([
+    z
+      .string()
+      .min(1)
+      .refine(
+        (words) => Buffer.byteLength(words) <= MAX_BYTES,
+        "over 256 KiB: write a file and send its path",
+      ),
+    TeamMessage,
+  ]),
   summary: z.string().max(120).optional().describe("in a few words"),
 });
 type Args = z.output<typeof Args>;
