@@ -26,6 +26,8 @@ const NO_KEYS: ReadonlySet<string> = new Set(["\r", "\n", ESCAPE, "\x04"]);
 interface Surroundings {
   readonly input: Input;
   readonly onInterrupt: () => void;
+  /** The question is put once more, in place of what it has shown so far. */
+  readonly onAgain?: (() => void) | undefined;
   /** Esc said no: the run goes no further either. In what a question asks further, Esc only goes back. */
   readonly onEscape?: (() => void) | undefined;
   write(text: string): Promise<void>;
@@ -111,7 +113,10 @@ export class AskDialog implements AsyncDisposable {
         await keyboard.settle(signal);
         const heard = await this.#hear(keyboard, question, isCut);
         if (heard === "view") isWhole = true;
-        if (heard === "view" || heard === "again") continue;
+        if (heard === "view" || heard === "again") {
+          this.#around.onAgain?.();
+          continue;
+        }
         if (heard === undefined || (await this.#around.answer(id, heard))) return;
       }
     } finally {

@@ -20,6 +20,7 @@ interface DialogMore {
   readonly isNumbered?: boolean;
   readonly onWhole?: () => void;
   readonly onAnswered?: (question: string, answer: string) => void;
+  readonly onAgain?: () => void;
   readonly onEscape?: () => void;
   /** Gives the terminal to a program for as long. Absent: it is in the state that programs expect, but for raw mode. */
   readonly lend?: (act: () => void) => Promise<void>;
@@ -33,6 +34,7 @@ export function openDialog(
     isNumbered = false,
     onWhole,
     onAnswered,
+    onAgain,
     onEscape,
     lend = lentBy(host),
   }: DialogMore = {},
@@ -42,6 +44,7 @@ export function openDialog(
     isNumbered,
     onWhole,
     onAnswered,
+    onAgain,
     onEscape,
     // the big terminal breaks lines itself, and anew for each size
     get columns() {

@@ -54,7 +54,7 @@ export class DialogBox {
   readonly output: Output & Size;
   /** How questions are put here. */
   readonly asking = {
-    ...{ input: this.keys, isNumbered: true, onWhole: () => this.#toTop() },
+    ...{ input: this.keys, isNumbered: true, onWhole: () => this.#toTop(), onAgain: () => this.#afresh() },
     onAnswered: (question: string, answer: string) => this.#answered(question, answer),
   } as const;
   readonly #onChange: () => void;
@@ -211,6 +211,11 @@ export class DialogBox {
     if (this.isOpen || this.#text === "") return;
     this.#clear();
     this.#onChange();
+  }
+
+  /** The dialog that is open shows itself once more: its keys count at once. */
+  #afresh(): void {
+    [this.#text, this.back] = ["", 0];
   }
 
   /** What a dialog showed is gone, and the next one has just appeared when it writes, however soon that is. */
