@@ -121,6 +121,15 @@ test("a call that is made again has its note, not the same one of the history", 
   expect(entries.map((entry) => (entry.kind === "call" ? entry.note : entry))).toEqual([undefined, note]);
 });
 
+test("a call that was open when the daemon went has its result once it comes", () => {
+  const lost = lostModel(after([message(USE)]));
+  const { entries } = after([{ event: "tool_result", tool_use_id: "t1", content: "a" }], lost);
+  expect(entries[0]).toMatchObject({ result: "a", isFinal: true });
+  expect(
+    after([{ event: "tool_result", tool_use_id: "t1", content: "b" }], { ...lost, entries }).entries,
+  ).toEqual(entries);
+});
+
 test("a refused call says so once: its line replaces the log of it, and no other", () => {
   const log = (message: string): Told => ({ event: "log", level: "warn", message });
   const denied = after([

@@ -309,7 +309,8 @@ function inputText({ input: given }: CallEntry): string {
 function resulted(model: Model, { tool_use_id, content, is_error }: ToolResultEvent): Model {
   const at = model.entries.findLastIndex((entry) => entry.kind === "call" && entry.id === tool_use_id);
   const entry = model.entries[at];
-  if (entry?.kind !== "call" || entry.isFinal) return model;
+  // one that was open when the daemon went has its result later
+  if (entry?.kind !== "call" || entry.result !== undefined) return model;
   const isError = is_error === true ? { isError: true } : {};
   return {
     ...model,
