@@ -32,5 +32,7 @@ test("/diff names each file that tools have changed, as it was changed, and what
     "changed  theirs +3 -1",
     "not listed: what commands changed (make\\x1b[2J; and 2 more)",
   ]);
+  const again = { ...NOTHING, commands: ["make", "make"], command_count: 2 };
+  expect(diffLines(again, "/w", en).at(-1)).toBe("not listed: what commands changed (make)");
   expect(diffLines(NOTHING, "/w", en)).toEqual(["no file was changed by tools"]);
 });

@@ -19,8 +19,8 @@ export function diffLines(back: Back, cwd: string, { diff, rewind }: Phrases): r
     const lines = `${deletions > 0 ? ` +${deletions}` : ""}${insertions > 0 ? ` -${insertions}` : ""}`;
     return [`${padToWidth(diff.deeds[deed], columns)}  ${shownPath(path, cwd)}${lines}`];
   });
-  const named = commands.map(safeLine);
-  const more = count > named.length ? [rewind.andMore(count - named.length)] : [];
+  const named = new Set(commands.map(safeLine));
+  const more = count > commands.length ? [rewind.andMore(count - commands.length)] : [];
   return [
     ...(files.length === 0 ? [diff.none] : files),
     ...(count === 0 ? [] : [diff.commands([...named, ...more].join("; "))]),
