@@ -71,6 +71,9 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
   }
 }
 
+/** How the message begins that tells of the end of a job. */
+const JOB_ENDED = /^job-\d+ ended: /;
+
 function userLines(text: string, from: string, look: EntryLook): Line[] {
   const who = from === "" ? "" : `${from}: `;
   const ended = readNotice(text);
@@ -79,6 +82,8 @@ function userLines(text: string, from: string, look: EntryLook): Line[] {
     const result = look.isUnfolded && ended.result !== "" ? `\n${ended.result}` : "";
     return hung(`${mark} `, `${who}${endedLine(ended, look.words)}${result}`, look, look.theme[role]);
   }
+  // nobody said it
+  if (JOB_ENDED.test(text)) return hung("· ", `${who}${text}`, look, look.theme.dim);
   const rows = text.trimEnd().split("\n");
   const more = rows.length - SAID_HEAD - SAID_TAIL;
   const shown =

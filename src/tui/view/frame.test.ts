@@ -50,6 +50,15 @@ test("liveFrame() has what is in progress, what waits, the editor and the mode l
   expect(cursor).toEqual({ row: 4, column: 2 });
 });
 
+test("the mode line keeps how full the context is and what it cost where the name of the model is cut or left out", () => {
+  const model = { model: "claude-sonnet-5-5", context: 0.12, costUsd: 0.324 };
+  const lineAt = (columns: number) =>
+    textOf(liveFrame(aScene(model, { size: { columns, rows: 12 } })).lines.at(-1) ?? []);
+  expect(lineAt(60)).toBe("  ○ default · claude-sonnet-5-5 · 12% context · $0.324");
+  expect(lineAt(40)).toBe("  ○ default · sonnet-5-5 · 12% · $0.324");
+  expect(lineAt(32)).toBe("  ○ default · sonnet-5-5 · 12%");
+});
+
 test("liveFrame() says that it asks you, where an open question has no call on the screen", () => {
   const dialog = { lines: [[{ text: "allow it?", style: "" }]], back: 0, isSettled: true };
   const activity = { sinceMono: 2_000, chars: 0, tokens: 0, waits: "" };
@@ -211,6 +220,13 @@ test("entryLines() is one line for the end of an agent in the background, and un
   );
   expect(shown({})).toEqual(["", line]);
   expect(shown({ isUnfolded: true })).toEqual(["", line, "  <b>", "  two"]);
+});
+
+test("entryLines() does not show the end of a job as what the user said", () => {
+  const told = (text: string) =>
+    textOf(entryLines({ kind: "user", text, from: "process 1" }, look).at(-1) ?? []);
+  expect(told("job-1 ended: exit 0")).toBe("· process 1: job-1 ended: exit 0");
+  expect(told("job-1 is slow")).toBe("› process 1: job-1 is slow");
 });
 
 test("entryLines() folds a long message of the user, which the transcript has whole", () => {

@@ -16,7 +16,7 @@ export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scen
     ...(vim === undefined ? [] : [words.vim[vim]]),
     // with a dialog open the user is waited for
     ...(model.link === "connecting" && dialog === undefined ? [words.connecting] : []),
-    ...(model.model === "" ? [] : [safeLine(model.model)]),
+    ...(model.model === "" ? [] : [namesOf(safeLine(model.model))]),
     ...(model.context === undefined ? [] : [[words.context(percent), `${percent}%`]]),
     ...(model.target === undefined ? [] : [`${brief(model.target.spent)} / ${brief(model.target.aim)}`]),
     ...(model.costUsd === undefined ? [] : [`$${model.costUsd.toFixed(model.costUsd < 1 ? 3 : 2)}`]),
@@ -28,9 +28,25 @@ export function modeLine({ model, hint, vim, size, look, dialog, editing }: Scen
   const mode: Span = { text: `  ${modeWord(model.mode, words)}`, style: theme[model.mode] };
   if (lineWidth([mode]) > room) return [{ text: "  ", style: "" }, end];
   const spans = [mode];
-  for (const texts of facts) add(spans, { texts: [texts].flat(), style: theme.dim }, room);
+  const all = facts.map((texts) => [texts].flat());
+  for (const [n, texts] of all.entries()) {
+    // a shorter text rather than that a later fact, the last ones first, is left out
+    const rests = all.slice(n + 1).map((_, at, later) => leastOf(later.slice(0, later.length - at)));
+    const rest = [...rests, 0].find((each) => fits(spans, texts.at(-1) ?? "", room - each));
+    add(spans, { texts, style: theme.dim }, room - (rest ?? 0));
+  }
   add(spans, { texts: [end.text], style: end.style }, size.columns - 1);
   return spans;
+}
+
+/** Whole, and without its family. */
+function namesOf(name: string): readonly string[] {
+  return [name, name.replace(/^[a-z]+-(?=[a-z])/, "")];
+}
+
+/** Cells that facts take at least. */
+function leastOf(facts: readonly (readonly string[])[]): number {
+  return facts.reduce((sum, texts) => sum + SEPARATOR.length + widthOf(texts.at(-1) ?? ""), 0);
 }
 
 /** `312k`, `1.5m`. */
@@ -52,13 +68,16 @@ function lastPart(
   return { text: buffer.text.startsWith("!") ? words.shell : words.hint, isUrgent: false };
 }
 
+function fits(spans: readonly Span[], text: string, room: number): boolean {
+  return widthOf(text) <= room - lineWidth(spans) - SEPARATOR.length;
+}
+
 /** The longest of the texts that fits; what does not fit is left out whole. */
 function add(
   spans: Span[],
   { texts, style }: { readonly texts: readonly string[]; readonly style: string },
   room: number,
 ): void {
-  const left = room - lineWidth(spans) - SEPARATOR.length;
-  const text = texts.find((each) => each !== "" && widthOf(each) <= left);
+  const text = texts.find((each) => each !== "" && fits(spans, each, room));
   if (text !== undefined) spans.push({ text: `${SEPARATOR}${text}`, style });
 }
