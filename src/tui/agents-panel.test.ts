@@ -49,7 +49,13 @@ async function viewing() {
     close: () => seen.closed++,
   };
   const app = {
-    ...{ pid: 1, words: en, changed: () => seen.drawn++, editing: { buffer: { text: "" }, place: -1 } },
+    ...{
+      size: { rows: 40 },
+      pid: 1,
+      words: en,
+      changed: () => seen.drawn++,
+      editing: { buffer: { text: "" }, place: -1 },
+    },
     call: { host: { daemon: { ensure: async () => ++seen.opened && client } } },
     actions: {
       slash: (line: string) => seen.slashes.push(line),

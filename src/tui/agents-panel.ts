@@ -24,6 +24,8 @@ import { panelLines, workText } from "./view/panel-lines.ts";
 
 /** How often it looks while an agent works, in ms. */
 const LOOK_MS = 500;
+/** Fewer have one row for all of them. */
+const ROOMY_ROWS = 22;
 const KEYS: Readonly<Record<string, PanelKey>> = {
   ...{ up: "up", down: "down", enter: "enter", escape: "escape", "shift+down": "shift_down" },
   "ctrl+b": "ctrl_b",
@@ -52,7 +54,7 @@ export class AgentsPanel implements Disposable {
   }
 
   lines(look: EntryLook): readonly Line[] {
-    return panelLines(this.#state, this.#rows(), look);
+    return panelLines(this.#state, this.#rows(), { ...look, isTight: this.#app.size.rows < ROOMY_ROWS });
   }
 
   /** There may be agents below the session. */

@@ -65,3 +65,12 @@ test("the name of an agent has the colour of its agent file, where the terminal 
   expect(styled(256, {})).toBe(dim);
   expect(styled("none", { color: "purple" })).toBe("2");
 });
+
+test("on few rows one line counts them, until somebody goes there", () => {
+  const look = { theme: themeOf("dark", "none"), words: en, width: 39, isTight: true };
+  const brief = (change: Partial<PanelAgent> = {}, state = PANEL_AT_START) =>
+    panelLines(state, rows(3, change), look).map(textOf);
+  expect(brief({ status: "completed", endTime: 20 })).toEqual(["  ○ 2 agents work · 1 ended · ↓ lists"]);
+  expect(brief({ blockedOn: "asks you" })).toEqual(["  ○ 3 agents work · 1 waits for you · ↓ lists"]);
+  expect(brief({}, { footerSelection: "bg_agent", selectedBgAgentIndex: 0 } as never)).toHaveLength(5);
+});

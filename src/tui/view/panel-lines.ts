@@ -12,12 +12,19 @@ import type { EntryLook } from "./entry-lines.ts";
 
 type PanelWords = EntryLook["words"]["panel"];
 
+interface PanelLook extends Pick<EntryLook, "theme" | "width" | "words"> {
+  readonly isTight?: boolean;
+}
+
 export function panelLines(
   state: PanelState,
   rows: readonly PanelRow[],
-  { theme, width, words: { panel, live } }: Pick<EntryLook, "theme" | "width" | "words">,
+  { theme, width, words: { panel, live }, isTight = false }: PanelLook,
 ): readonly Line[] {
   if (rows.length === 0) return [];
+  // on few rows they are listed for whoever goes there
+  if (isTight && state.footerSelection !== "bg_agent")
+    return [[{ text: `  ○ ${briefText(rows, panel)}`, style: theme.dim }]];
   const at = highlighted(state, rows);
   const { rows: shown, first, more } = shownRows(rows, state.selectedBgAgentIndex);
   const lines = shown.map((row, n): Line => {
@@ -41,6 +48,13 @@ export function panelLines(
     ...lines,
     [{ text: `    ${notes.filter((note) => note !== "").join(" · ")}`, style: theme.dim }],
   ];
+}
+
+function briefText(rows: readonly PanelRow[], panel: PanelWords): string {
+  const { running, queued, blocked, ended } = panelCounts(rows);
+  const counts = [panel.atWork(running + queued), panel.waits(blocked), panel.over(ended)];
+  const shown = counts.filter((_, n) => [running + queued, blocked, ended][n] !== 0);
+  return [...shown, panel.list].join(" · ");
 }
 
 /** Of the sixteen that every terminal has: the one for orange is its bright yellow. */
