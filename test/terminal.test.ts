@@ -311,7 +311,7 @@ describe("crux at a terminal", () => {
     await second.shows("waits; crux -r 1");
   });
 
-  it("goes back to a step with its files by esc esc, and to another session by /resume and crux -r", async () => {
+  it("goes back to before a message, with its files, by esc esc, and to another session by /resume and crux -r", async () => {
     ownWorld();
     await serve((request) => {
       if (request.assistantTurns !== 1) return text(request.assistantTurns === 0 ? "Talked." : "Made.");
@@ -329,15 +329,26 @@ describe("crux at a terminal", () => {
     window.type("\x1b");
     await window.shows("esc again");
     window.type("\x1b");
+    await window.shows("Go back to before a message");
+    window.type("\t");
     await window.shows("Go back to a step");
-    window.type("talked");
+    await window.shows("Talked.");
+    window.type("\t");
+    await window.shows("Go back to before a message");
+    window.type("make");
     await window.shows("removed    a.txt");
     window.type("\r");
-    await window.shows("What goes back to step 1?");
+    await window.shows("What goes back to before “make it”?");
     window.type("\x1b[B\r");
     await window.shows("[session/2]");
     expect(existsSync(join(world.work, "a.txt"))).toBe(false);
     await window.shows(READY);
+    // to be said anew, or not
+    const edits = (text: string) =>
+      window.until(({ rows }) => rows.findLast((row) => row.startsWith("›"))?.trim() === text, `› ${text}`);
+    await edits("› make it");
+    window.type("\x03");
+    await edits("›");
     // a session that cannot be opened leaves this one as it is
     window.type("/resume 4444\r");
     await window.shows("process not found: 4444");
