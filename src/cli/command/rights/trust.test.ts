@@ -98,9 +98,9 @@ describe("a run in a folder that brings something", () => {
   test("h trusts for an hour where trust does not last, and is a no where it does", async () => {
     bring();
     const [short, long] = [daemonWith({ session_only: true }), daemonWith()];
-    const { shown } = await atTerminal(short, ({ stdin }) => stdin.type("h"), "[h] for an hour, [N]o? ");
+    const { shown } = await atTerminal(short, ({ stdin }) => stdin.type("h"), "[N] no ");
     expect(asked(short)[1]).toEqual(["trust.add", { dir, seen: SEEN, hour: true }]);
-    expect(shown).toContain("[N]o? for an hour\n");
+    expect(shown).toContain("[N] no for an hour\n");
     await atTerminal(long, ({ stdin }) => stdin.type("h"));
     expect(asked(long)[1]?.[0]).toBe("trust.decline");
   });

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { cutToWidth, padToWidth, widthOf } from "./width.ts";
+import { cutToWidth, padToWidth, widthOf, wrapped } from "./width.ts";
 
 test("widthOf() counts wide characters and emoji two, marks none", () => {
   expect(widthOf("abc")).toBe(3);
@@ -37,4 +37,14 @@ test("widthOf() asks no segmenter for the characters of our own screens", () => 
   } finally {
     segment.mockRestore();
   }
+});
+
+test("wrapped() breaks at blanks and between wide characters, and leaves nothing out", () => {
+  expect(wrapped("  two words here", 12)).toEqual(["  two words", "    here"]);
+  expect(wrapped("未经信任，Agent 仍可在此工作。", 12)).toEqual([
+    "未经信任，",
+    "  Agent 仍可",
+    "  在此工作。",
+  ]);
+  expect(wrapped("分析代码检查，依赖", 12)).toEqual(["分析代码检", "  查，依赖"]);
 });

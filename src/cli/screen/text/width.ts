@@ -70,17 +70,43 @@ export function padToWidth(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/** Lines of at most `columns`, broken at blanks; further lines of a text are indented by two more than its first. */
+/** They stand at no begin of a line. */
+const CLOSING = /^[，。、；：？！）】」』》]$/u;
+
+/** What stays on one line: words, each with a blank before it, and of those of wide characters each of these. */
+function piecesOf(text: string): readonly string[] {
+  return text
+    .trim()
+    .split(/ +/)
+    .flatMap((word) => {
+      const pieces: string[] = [" "];
+      let isAfterWide = false;
+      for (const grapheme of graphemesOf(word)) {
+        const isWide = graphemeWidth(grapheme) > 1;
+        const last = pieces.length - 1;
+        const isBreak = (isWide || isAfterWide) && !CLOSING.test(grapheme) && pieces[last] !== " ";
+        if (isBreak) pieces.push(grapheme);
+        else pieces[last] += grapheme;
+        isAfterWide = isWide;
+      }
+      return pieces;
+    });
+}
+
+/**
+ * Lines of at most `columns`, broken at blanks and between wide characters; further lines of a text are indented by two more than
+ * its first.
+ */
 export function wrapped(text: string, columns: number): string[] {
   const [indent = ""] = /^ */.exec(text) ?? [];
   const lines: string[] = [];
   let line = indent;
-  for (const word of text.trim().split(/ +/)) {
+  for (const piece of piecesOf(text)) {
     const isFirst = line.trim() === "";
-    if (!isFirst && widthOf(line) + 1 + widthOf(word) > columns) {
+    if (!isFirst && widthOf(line) + widthOf(piece) > columns) {
       lines.push(line);
-      line = `${indent}  ${word}`;
-    } else line += isFirst ? word : ` ${word}`;
+      line = `${indent}  ${piece.trimStart()}`;
+    } else line += isFirst ? piece.trimStart() : piece;
   }
   return [...lines, cutToWidth(line, columns)];
 }
