@@ -14,7 +14,8 @@ import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { buildSync } from "esbuild";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../abi/errors.ts";
 import type { Settings } from "../abi/settings/settings.ts";
 import type { JournalState } from "../kernel/ports/journal.ts";
@@ -469,9 +470,16 @@ describe("runDaemon()", () => {
 });
 
 describe("runDaemon() in real processes", () => {
-  const script = fileURLToPath(new URL("testing/tiny-daemon.ts", import.meta.url));
+  // in one file: each of the eleven would strip the types of two hundred, and at once, before any has kept them
+  const bundle = fileURLToPath(new URL(`../../node_modules/.cache/tiny-${process.pid}.mjs`, import.meta.url));
+  beforeAll(() => {
+    const entryPoints = [fileURLToPath(new URL("testing/tiny-daemon.ts", import.meta.url))];
+    const modules = { bundle: true, format: "esm", platform: "node" } as const;
+    buildSync({ ...modules, entryPoints, outfile: bundle, external: ["koffi"], loader: { ".md": "text" } });
+  });
+  afterAll(() => rmSync(bundle, { force: true }));
   const start = () =>
-    spawn(process.execPath, [script], {
+    spawn(process.execPath, [bundle], {
       env: { ...process.env, ...env, HOME: dir },
       stdio: ["ignore", "pipe", "inherit"],
     });
