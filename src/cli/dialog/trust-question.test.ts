@@ -10,5 +10,5 @@ test.each([40, 60, 90])("the question of trust breaks no word on %i columns", (c
   expect(lines.every((line) => widthOf(line.trimEnd()) <= columns)).toBe(true);
   const said = lines.join(" ").replace(/ +/g, " ");
   expect(said).toContain(en.trust.meaning);
-  expect(said.endsWith("[h] for an hour [N] no ")).toBe(true);
+  expect(said.endsWith("(h: for an hour)? [y/N] ")).toBe(true);
 });

@@ -134,7 +134,7 @@ export function trustQuestion(
   columns = 80,
 ): string {
   const said = (text: string): readonly string[] => wrapped(text, columns);
-  const asks = session_only ? words.asksForNow.flatMap(said) : said(`${words.asks} [y/N]`);
+  const asks = said(`${session_only ? words.asksForNow : words.asks} [y/N]`);
   const lines =
     items.length === 0
       ? [...said(words.bringsNothing(safeLine(root))), ...asks]

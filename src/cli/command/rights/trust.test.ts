@@ -62,14 +62,10 @@ const started = (daemon: FakeDaemon) => daemon.asked.some(([method]) => method =
 const bring = () => writeFileSync(join(dir, "AGENTS.md"), "x");
 
 /** `crux go` in the folder, at a terminal; `answer` once the question is there. */
-async function atTerminal(
-  daemon: FakeDaemon,
-  answer: (machine: ReturnType<typeof aMachine>) => void,
-  asks = "[y/N] ",
-) {
+async function atTerminal(daemon: FakeDaemon, answer: (machine: ReturnType<typeof aMachine>) => void) {
   const machine = aMachine({ daemon, isTerminal: true });
   const done = runCli(["--cwd", dir, "--", "go"], machine.host);
-  await machine.stderr.shows(asks);
+  await machine.stderr.shows("[y/N] ");
   answer(machine);
   return { code: await done, shown: machine.stderr.text, isRaw: machine.stdin.isRaw };
 }
@@ -98,9 +94,9 @@ describe("a run in a folder that brings something", () => {
   test("h trusts for an hour where trust does not last, and is a no where it does", async () => {
     bring();
     const [short, long] = [daemonWith({ session_only: true }), daemonWith()];
-    const { shown } = await atTerminal(short, ({ stdin }) => stdin.type("h"), "[N] no ");
+    const { shown } = await atTerminal(short, ({ stdin }) => stdin.type("h"));
     expect(asked(short)[1]).toEqual(["trust.add", { dir, seen: SEEN, hour: true }]);
-    expect(shown).toContain("[N] no for an hour\n");
+    expect(shown).toContain("[y/N] for an hour\n");
     await atTerminal(long, ({ stdin }) => stdin.type("h"));
     expect(asked(long)[1]?.[0]).toBe("trust.decline");
   });

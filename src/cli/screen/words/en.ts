@@ -393,12 +393,7 @@ export const en = {
     bringsNothing: (root: string) => `${root} is not trusted. Nothing in it would act now.`,
     meaning: "Without your trust agents work here, and none of this acts. What it forbids holds in any case.",
     asks: "Trust it as it is now?",
-    asksForNow: [
-      "Trust does not last in such a folder. Trust it as it is now?",
-      "  [y] until the last process there has ended",
-      "  [h] for an hour",
-      "  [N] no",
-    ] as readonly string[],
+    asksForNow: "Trust it as it is now until the last process there has ended (h: for an hour)?",
     yes: "yes",
     hour: "for an hour",
     no: "no",
