@@ -24,14 +24,14 @@ const SMALL_BYTES = 32 * 1024 * 1024;
  * Collects what a start has left, then the heap whenever it has grown by a seventh: V8 lets a small one grow by half, and a program
  * that has little to do takes minutes for that. Returns what ends it. No flag differs from the usual ones afterwards.
  */
-export function keepHeapSmall(smallBytes = SMALL_BYTES): () => void {
+export function keepHeapSmall(): () => void {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   setFlagsFromString("--no-expose-gc");
   const used = (): number => getHeapStatistics().used_heap_size;
   let held = 0;
   const look = (): void => {
-    if (used() < held * GROWTH || used() > smallBytes) return;
+    if (used() < held * GROWTH || used() > SMALL_BYTES) return;
     collect();
     held = used();
   };
