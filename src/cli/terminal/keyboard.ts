@@ -11,7 +11,7 @@ const ANSWERED_MS = 500;
 const MAX_WAITING = 16;
 const CTRL_C = "\x03";
 
-/** When a question was last given a key. */
+/** When a question was last answered by a key; one that waits is no answer yet. */
 const lastKeys = new WeakMap<Input, number>();
 
 /** The terminal in raw mode, for one question: keys come one by one and are not echoed. What it has not read it gives back. */
@@ -61,6 +61,7 @@ export class Keyboard implements Disposable {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
+      if (this.#waiting.length > 0) lastKeys.set(this.#input, performance.now());
       return signal.aborted ? undefined : this.#waiting.shift();
     } finally {
       signal.removeEventListener("abort", wake);
@@ -79,7 +80,6 @@ export class Keyboard implements Disposable {
 
   readonly #take = (chunk: Buffer): void => {
     const text = chunk.toString("utf8");
-    lastKeys.set(this.#input, performance.now());
     if (text.includes(CTRL_C)) this.#onInterrupt();
     else if (this.#waiting.length < MAX_WAITING) this.#waiting.push(text);
     this.#wake();
