@@ -117,22 +117,8 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
   context.redactor?.useKey(createHmac("sha256", key).update("redacted").digest());
   return {
     ...{ context, store, link, trust, config, host, outputs, spools, scratch, scratchpads },
-    ...{
-      editors,
-      jobs,
-      taskStore,
-      tasks,
-      agents,
-      guides,
-      mcp,
-      isSecret,
-      key,
-      machine,
-      hal,
-      git,
-      worktrees,
-      sweep,
-    },
+    ...{ editors, jobs, taskStore, tasks, agents, guides, mcp, isSecret, key },
+    ...{ machine, hal, git, worktrees, sweep },
   };
 }
 

@@ -12,7 +12,7 @@ import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
 import { redactedJournal } from "../kernel/redact/redacted-journal.ts";
 import { bypassRefusal } from "../lib/bypass-refusal.ts";
 import { paced } from "../lib/paced.ts";
-import { timeSlice } from "../lib/time-slice.ts";
+import { timeSlice } from "../lib/time/time-slice.ts";
 import { makeClassifier } from "../permit/auto/classifier.ts";
 import type { Parts } from "./parts.ts";
 

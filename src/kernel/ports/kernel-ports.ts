@@ -8,7 +8,7 @@ import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Clock, Program } from "../../abi/program.ts";
 import type { Pace } from "../../lib/paced.ts";
 import type { Redactor } from "../../lib/redact/redact.ts";
-import type { TimeSlice } from "../../lib/time-slice.ts";
+import type { TimeSlice } from "../../lib/time/time-slice.ts";
 import type { Classifier } from "./classifier.ts";
 import type { Ends } from "./ends.ts";
 import type { Guides } from "./guides.ts";

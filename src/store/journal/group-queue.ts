@@ -8,7 +8,7 @@
  * caller; if notes reach the bound while the disk refuses groups, the journal is lost, because a history must have no
  * gaps.
  */
-import { timeSlice } from "../../lib/time-slice.ts";
+import { timeSlice } from "../../lib/time/time-slice.ts";
 import { JournalFault, toJournalFault } from "../fault.ts";
 import { Health } from "./health.ts";
 import type { JournalClock } from "./journal-clock.ts";
