@@ -1,6 +1,6 @@
 /** A run in a worktree of its own: what it can reach, what is left of it, also after a crash of the daemon. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { unconfined } from "./harness/confined.ts";
@@ -21,11 +21,23 @@ const COMMANDS = [
   "git branch other || echo unbranched",
 ];
 
+const used = (tool: string, params: object) => ({ name: "tool_call", input: { tool, params } });
+const shell = (command: string) => ({ name: "bash", input: { command } });
+/** From its folder, below the checkout in .crux/worktrees. */
+const UP = "../../../a.txt";
+const WAYS_OUT = [
+  shell(`echo bad > ${UP}`),
+  // where they lead is only known when they are followed; below /tmp its writes are to a folder of the sandbox alone
+  shell('ln -s "$MAIN/$(echo a.txt)" out; cat out || echo unreadable; echo bad > out'),
+  { name: "write", input: { file_path: "out", content: "bad" } },
+  shell('h=$(git rev-parse --git-common-dir)/hooks; echo evil > "$h/$(echo pre-commit)" || echo unhooked'),
+  { name: "write", input: { file_path: UP, content: "bad" } },
+  { name: "edit", input: { file_path: "$MAIN/a.txt", old_string: "one", new_string: "bad" } },
+];
+
 /** Its target is known only when it runs. */
 const CONFIGURE = 'echo evil >> "$(git rev-parse --git-common-dir)/$(echo config)" || echo unconfigured';
 
-const used = (tool: string, params: object) => ({ name: "tool_call", input: { tool, params } });
-const shell = (command: string) => ({ name: "bash", input: { command } });
 const MOVES = [
   used("worktree_enter", { name: "moved" }),
   used("worktree_enter", {}),
@@ -50,6 +62,13 @@ beforeAll(async () => {
         return assistantTurns === 0 ? childCall("write there").and(childCall("look there")) : text("Both.");
       if (lastUserText.includes("write there") && assistantTurns === 0)
         return toolUse({ name: "bash", input: { command: "echo two > a.txt" } });
+      if (lastUserText.includes("try all ways out")) {
+        const way = JSON.stringify(WAYS_OUT[assistantTurns] ?? null).replace(
+          "$MAIN/a.txt",
+          join(main, "a.txt"),
+        );
+        return way === "null" ? text("Done.") : toolUse(JSON.parse(way));
+      }
       if (lastUserText.includes("commit by hand") && assistantTurns === 0)
         return toolUse({ name: "bash", input: { command: `${COMMANDS[0]}; ${CONFIGURE}` } });
       const command = lastUserText.includes("do the work") ? COMMANDS[assistantTurns] : undefined;
@@ -83,6 +102,7 @@ const stateOfMain = () => [
   git("branch", "--list", "other"),
   readFileSync(join(main, ".git/config"), "utf8"),
   readFileSync(join(main, "a.txt"), "utf8"),
+  readdirSync(join(main, ".git/hooks")).join(),
 ];
 
 it.skipIf(unconfined !== undefined)(
@@ -107,6 +127,22 @@ it.skipIf(unconfined !== undefined)(
     );
     expect(doctor).toContain(left);
     git("worktree", "remove", path);
+  },
+);
+
+it.skipIf(unconfined !== undefined)(
+  "reaches the checkout neither by .., nor by a link, nor by tools that write, and no hook of it",
+  async () => {
+    const before = stateOfMain();
+    const from = server.requests.length;
+    await inTree("--worktree=ways-out", "try all ways out");
+    const said = server.requests.slice(from).flatMap(({ lastToolResults }) => lastToolResults);
+    const apart = /\[PERMISSION\].*belongs to the checkout that this worktree is apart from/;
+    expect(said.map(({ content }) => String(content))).toEqual(
+      [apart, /unreadable$/m, apart, /unhooked$/m, apart, apart].map((words) => expect.stringMatching(words)),
+    );
+    expect(stateOfMain()).toEqual(before);
+    git("worktree", "remove", "--force", join(main, ".crux/worktrees/ways-out"));
   },
 );
 
