@@ -9,10 +9,15 @@ import { LIMITS } from "../limits.ts";
 
 type Of<E extends ProcessEvent["event"]> = Extract<ProcessEvent, { event: E }>;
 
+/** Pieces that are joined once they are so many: a server may send one for each character, which takes twenty times its text. */
+const LOOSE = 64;
+
 /** A block of the reply that arrives: its begin, what came since, its end. */
 interface Part {
   readonly begin: StreamEvent;
   readonly deltas: BlockDelta[];
+  /** So many of the deltas are joined ones. */
+  joined: number;
   end: StreamEvent | undefined;
 }
 
@@ -55,7 +60,8 @@ export class Coming {
   }
 
   #called(event: Of<"call">): void {
-    if (this.#calls.length < LIMITS.watchEvents) this.#calls.push(event);
+    const hasReply = this.#begin !== undefined || this.#whole !== undefined;
+    if (hasReply && this.#calls.length < LIMITS.watchEvents) this.#calls.push(event);
   }
 
   #piece(event: Of<"delta">): void {
@@ -65,7 +71,7 @@ export class Coming {
       this.#begin = event;
     } else if (this.#begin === undefined) return;
     else if (piece.type === "content_block_start")
-      this.#parts.set(piece.index, { begin: piece, deltas: [], end: undefined });
+      this.#parts.set(piece.index, { begin: piece, deltas: [], joined: 0, end: undefined });
     else if (piece.type === "content_block_delta") this.#grows(piece.index, piece.delta);
     else if (piece.type === "content_block_stop") {
       const part = this.#parts.get(piece.index);
@@ -76,7 +82,12 @@ export class Coming {
   #grows(index: number, delta: BlockDelta): void {
     this.#chars += charsOf(delta);
     if (this.#chars > LIMITS.comingChars) this.#nothingComes();
-    else this.#parts.get(index)?.deltas.push(delta);
+    const part = this.#parts.get(index);
+    if (part === undefined) return;
+    part.deltas.push(delta);
+    if (part.deltas.length - part.joined < LOOSE) return;
+    part.deltas.push(...joinedDeltas(part.deltas.splice(part.joined)));
+    part.joined = part.deltas.length;
   }
 
   #nothingComes(): void {
@@ -102,17 +113,26 @@ function toldOf(pid: Pid, piece: StreamEvent): ProcessEvent {
 
 /** One of each kind, in the order of their first ones. */
 function joinedDeltas(deltas: readonly BlockDelta[]): readonly BlockDelta[] {
-  return [...Map.groupBy(deltas, ({ type }) => type).values()].map((alike) =>
-    alike.slice(1).reduce((whole, next) => joinedDelta(whole, next) ?? next, alike[0] as BlockDelta),
-  );
+  return [...Map.groupBy(deltas, ({ type }) => type).values()].map((alike) => {
+    const last = alike.at(-1) as BlockDelta;
+    // joined, a text holds none of its pieces
+    return last.type === "signature_delta" ? last : withText(last, alike.map(textOf).join(""));
+  });
 }
 
 /** Two neighbouring pieces of one kind; undefined: they are not. */
 export function joinedDelta(a: BlockDelta, b: BlockDelta): BlockDelta | undefined {
-  if (a.type === "text_delta" && b.type === "text_delta") return { ...b, text: a.text + b.text };
-  if (a.type === "thinking_delta" && b.type === "thinking_delta")
-    return { ...b, thinking: a.thinking + b.thinking };
-  if (a.type === "input_json_delta" && b.type === "input_json_delta")
-    return { ...b, partial_json: a.partial_json + b.partial_json };
-  return undefined;
+  return a.type === b.type && a.type !== "signature_delta" ? withText(b, textOf(a) + textOf(b)) : undefined;
+}
+
+function textOf(delta: BlockDelta): string {
+  if (delta.type === "text_delta") return delta.text;
+  if (delta.type === "thinking_delta") return delta.thinking;
+  return delta.type === "input_json_delta" ? delta.partial_json : delta.signature;
+}
+
+function withText(delta: BlockDelta, text: string): BlockDelta {
+  if (delta.type === "text_delta") return { ...delta, text };
+  if (delta.type === "thinking_delta") return { ...delta, thinking: text };
+  return delta.type === "input_json_delta" ? { ...delta, partial_json: text } : delta;
 }

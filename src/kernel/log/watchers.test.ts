@@ -202,6 +202,19 @@ describe("Watchers", () => {
       expect(await heardBy(settled, "deltas")).toEqual([]);
     });
 
+    test("gets a reply of many small pieces whole, and no call of before it", async () => {
+      const watchers = new Watchers();
+      watchers.publish(call);
+      for (const event of [begin, block]) watchers.keep(event);
+      const text = Array.from({ length: 1_000 }, (_, n) => `${n} `);
+      for (const each of text) watchers.keep(piece(0, each));
+      expect(await heardBy(watchers, "deltas")).toEqual([begin, block, piece(0, text.join(""))]);
+      const whole = new Watchers();
+      whole.publish(call);
+      whole.keep(message);
+      expect(await heardBy(whole, "deltas")).toEqual([message]);
+    });
+
     test("gets nothing of one that is void, or longer than is kept", async () => {
       const void_ = new Watchers();
       for (const event of [begin, block, piece(0, "a")]) void_.keep(event);
