@@ -84,11 +84,17 @@ it("a run has todo, a session has tasks in its place", async () => {
 });
 
 it("the pid of a session stands for its list", async () => {
-  await serve(call("task_create", { subject: "Dig here", description: "" }), text("noted"));
+  await serve(
+    call("task_create", { subject: "Dig here", description: "" }),
+    text("noted"),
+    text("nothing to note"),
+  );
   await world.crux(["daemon", "start"]);
   await using wire = await Wire.open(world.socket);
   const spawn = { intent: "work", cwd: world.work, env: world.env, detach: true, session: true };
   const { pid } = (await wire.ask("spawn", spawn))!.payload as { pid: number };
   const shown = async () => (await world.crux(["tasks", String(pid)])).stdout;
   expect(await settled(shown, (text) => text.includes("Dig here"))).toMatch(/1 +pending +- +- +Dig here/);
+  const other = (await wire.ask("spawn", { ...spawn, intent: "" }))!.payload as { pid: number };
+  expect((await world.crux(["tasks", `${other.pid}`])).stdout).toBe(`No tasks of PID ${other.pid}.\n`);
 });

@@ -21,7 +21,8 @@ async function run({ args, console, host }: Call): Promise<number> {
       await console.line(line);
   else if (list === undefined)
     await console.line(lists.length === 0 ? "No task lists." : taskListTable(lists, console.room));
-  else await console.line(all.length === 0 ? `No tasks: ${safeLine(list)}` : taskTable(all, console.room));
+  else if (all.length > 0) await console.line(taskTable(all, console.room));
+  else await console.line(name === list ? `No tasks: ${safeLine(list)}` : `No tasks of PID ${list}.`);
   return 0;
 }
 
