@@ -1,6 +1,7 @@
 /** `crux demo`: five steps with the real screens, beside the user's own daemon; nothing of it stays. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { TerminalWindow } from "./harness/terminal.ts";
 import { settled, World } from "./harness/world.ts";
 
 let world: World;
@@ -51,6 +52,12 @@ it("goes through alone in a pipe: refusal and grant, recovery, rewind, replay, a
   expect(startedFor(folderOf(stdout))).toEqual([]);
   expect(world.daemonPid).toBeUndefined();
 }, 150_000);
+
+it("breaks no word of what it says on a narrow terminal", async () => {
+  await using window = new TerminalWindow(world, ["demo"], { columns: 60 });
+  await window.shows("[Enter] continues");
+  expect(window.rows.join("\n")).toMatch(/a script, every\n +screen is real/);
+});
 
 it.each(["SIGINT", "SIGHUP"] as const)(
   "leaves neither daemon nor folder behind at %s",

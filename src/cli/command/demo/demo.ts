@@ -17,9 +17,9 @@ async function run(call: Call): Promise<number> {
   const unlisten = host.interrupts.listen(() => stop.abort());
   const sandbox = new DemoSandbox(host.env);
   const release = host.lifecycle.onEnd(() => sandbox.close());
-  const say = (text: string): Promise<void> => console.line(text);
+  const say = (text: string): Promise<void> => (console.isScreen ? console.aside(text) : console.line(text));
   const prompt = (command: string, program = "crux "): Promise<void> =>
-    say(`\n${console.paint.dim("$")} ${program}${command}`);
+    console.line(`\n${console.paint.dim("$")} ${program}${command}`);
   const stage: TourStage = { sandbox, signal: stop.signal, isAsking, say, prompt };
   try {
     await say(`A tour of Crux in ${STEPS.length} steps. Its model is a script, every screen is real.`);
