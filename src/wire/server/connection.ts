@@ -134,10 +134,14 @@ export class Connection {
     const next = await this.#reader.next();
     if (next.kind === "line") return this.#serveAll(this.#withStarts(parseRequest(next.line)));
     if (next.kind === "frames") return this.#serveFrames(next.first);
-    if (next.kind === "too_long")
-      await this.#fail(undefined, invalid(`line is over ${PROTOCOL.maxLineBytes} bytes`));
-    if (next.kind === "not_text")
-      await this.#fail(undefined, invalid("not a client of this wire: the first byte must be {"));
+    if (next.kind === "too_long") return this.#failBad(`line is over ${PROTOCOL.maxLineBytes} bytes`);
+    if (next.kind === "not_text") return this.#failBad("not a client of this wire: the first byte must be {");
+    return false;
+  }
+
+  async #failBad(why: string): Promise<false> {
+    this.#desk.logBad(why);
+    await this.#fail(undefined, invalid(why));
     return false;
   }
 

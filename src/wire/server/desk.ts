@@ -95,6 +95,13 @@ export class Desk {
     this.#principal = principal;
   }
 
+  /** Input after which nothing more is read from this client. */
+  logBad(why: string): void {
+    const { log } = this.#options;
+    const client = this.#name === "" ? "" : ` ${this.#name}`;
+    log("warn", `client${client} (${nameOf(this.#principal)}): ${why}; closed`);
+  }
+
   /** An error message may come from an external server that echoes what it was sent. */
   withoutSecrets(text: string): string {
     const { redacted } = this.#options.look().deps;

@@ -96,7 +96,9 @@ describe("bad input", () => {
     client.send('{"method":"ping"}\n{');
     client.send(Buffer.alloc(PROTOCOL.maxLineBytes, 0x20));
     client.send(" \n");
-    expect(await client.rest()).toBe(pong + invalid(`line is over ${PROTOCOL.maxLineBytes} bytes`));
+    const why = `line is over ${PROTOCOL.maxLineBytes} bytes`;
+    expect(await client.rest()).toBe(pong + invalid(why));
+    expect(fixture.logged).toEqual([`warn client (user): ${why}; closed`]);
   });
 
   it("a fuzz of 20,000 lines: each is answered, and the daemon lives", async () => {

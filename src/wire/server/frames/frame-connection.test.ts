@@ -94,10 +94,14 @@ describe("frames", () => {
     ["an unknown type", Buffer.from("4b41010900000001c0", "hex")],
     ["an answer from a client", Buffer.from("4b4101020000000180", "hex")],
     ["a length of 0", Buffer.from("4b41010100000000", "hex")],
-  ])("%s: closed without an answer", async (_name, bytes) => {
-    client.socket.write(bytes);
+  ])("%s: logged and closed without an answer, and no request behind it is handled", async (_name, bytes) => {
+    client.socket.write(
+      Buffer.concat([bytes, request("behind", "group.leave", { params: { pid: 7, group: "g" } })]),
+    );
     await client.closed;
     expect(client.responses).toEqual([]);
+    expect(fixture.logged).toEqual([expect.stringMatching(/^warn client \(user\): .* frame .*; closed$/)]);
+    expect(fixture.kernel.calls).toEqual([]);
   });
 
   it("another version is refused in a frame of version 1, and closed", async () => {
@@ -120,12 +124,18 @@ describe("frames", () => {
     ]);
   });
 
-  it("a frame over the limit is refused by its header", async () => {
-    client.socket.write(Buffer.from("4b41010100a00001", "hex"));
+  it("a frame over the limit is refused by its header, and logged; one of 1 KB before it is handled", async () => {
+    const message = "frame too large: 10485761 bytes, limit 10485760";
+    client.socket.write(request("small", "kernel.ping", { params: { payload: "x".repeat(1_024) } }));
+    client.socket.write(
+      Buffer.concat([Buffer.from("4b41010100a00001", "hex"), request("behind", "kernel.ping")]),
+    );
     await client.closed;
     expect(client.responses).toMatchObject([
-      { id: "", fault: { code: "INVALID", message: "frame too large: 10485761 bytes, limit 10485760" } },
+      { id: "small", result: { payload: "x".repeat(1_024) } },
+      { id: "", fault: { code: "INVALID", message } },
     ]);
+    expect(fixture.logged).toEqual([`warn client (user): ${message}; closed`]);
   });
 
   it("a broken payload is INVALID, and the connection goes on", async () => {

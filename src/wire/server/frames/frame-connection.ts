@@ -125,7 +125,8 @@ export class FrameConnection {
       this.#socket.pause();
       setImmediate(() => {
         this.#isYielding = false;
-        this.#accept(this.#next() as Framed);
+        const framed = this.#next();
+        if (framed !== undefined) this.#accept(framed);
         this.#acceptAll();
         this.#readOn();
       });
@@ -150,9 +151,13 @@ export class FrameConnection {
       case "frame":
         if (framed.type === PACKET.request) this.#request(framed.payload);
         else if (framed.type === PACKET.chunk) this.#feed(framed.payload);
-        else this.#end();
+        else {
+          this.#desk.logBad("a frame that only the daemon sends");
+          this.#end();
+        }
         return;
       case "broken":
+        this.#desk.logBad("not a frame of this protocol");
         this.#end();
         return;
       case "version":
@@ -164,8 +169,11 @@ export class FrameConnection {
           }),
         );
         return;
-      case "too_large":
-        this.#refuse(invalid(`frame too large: ${framed.bytes} bytes, limit ${FRAME.maxPayloadBytes}`));
+      case "too_large": {
+        const why = `frame too large: ${framed.bytes} bytes, limit ${FRAME.maxPayloadBytes}`;
+        this.#desk.logBad(why);
+        this.#refuse(invalid(why));
+      }
     }
   }
 
@@ -174,7 +182,10 @@ export class FrameConnection {
     this.#end();
   }
 
+  /** What has come behind it is not looked at. */
   #end(): void {
+    this.#framed = [];
+    this.#looked = 0;
     this.#isEnding = true;
     this.#over.resolve();
   }
