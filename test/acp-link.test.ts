@@ -93,7 +93,7 @@ describe("crux acp-link", () => {
     await closed(opened);
   });
 
-  it("closes a socket that sends what is too large, or bytes", async () => {
+  it("closes a socket that sends what is too large, or bytes, and logs both", async () => {
     const opened = await open();
     const headers = { authorization: `Bearer ${opened.token}` };
     for (const [frame, code] of [
@@ -106,6 +106,10 @@ describe("crux acp-link", () => {
       expect(closedWith).toBe(code);
     }
     await closed(opened);
+    expect((await opened.link.done).stderr).toContain(
+      "[acp-link] connection 1: a message of more than 10485760 bytes; closed with 1009\n" +
+        "[acp-link] connection 2: a message that is not text; closed with 1003\n",
+    );
   });
 
   it("takes a token of the user's own, which nobody else can read, and no other address without TLS", async () => {

@@ -15,6 +15,7 @@ import { LineDecoder } from "../../wire/codec/ndjson.ts";
 import { isRecord } from "./tool-call.ts";
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+const OVER = `more than ${MAX_MESSAGE_BYTES} bytes`;
 /** Bytes on their way to a client; then its agent waits. */
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 const MAX_SOCKETS = 64;
@@ -53,6 +54,7 @@ export async function startLink(options: LinkOptions): Promise<Link> {
   const { address, tls } = options;
   const server = tls === undefined ? createServer() : createTlsServer(tls);
   const agents = new Set<Agent>();
+  let connections = 0;
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -62,7 +64,10 @@ export async function startLink(options: LinkOptions): Promise<Link> {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refused = refusal(request, options, portOf(server), sockets.clients.size);
     if (refused !== undefined) return refuse(socket, refused);
-    sockets.handleUpgrade(request, socket, head, (client) => relay(client, options, agents));
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      const prefix = `[acp-link] connection ${++connections}: `;
+      relay(client, { ...options, log: (words) => options.log(prefix + words) }, agents);
+    });
   });
   await listening(server, options);
   const host = address.includes(":") ? `[${address}]` : address;
@@ -148,17 +153,23 @@ function relay(client: WebSocket, options: LinkOptions, agents: Set<Agent>): voi
     client.close(1011, words);
   };
   agent.on("error", (error) => {
-    log(`[acp-link] ${program}: ${messageOf(error)}`);
+    log(`${program}: ${messageOf(error)}`);
     over("the agent cannot be started");
   });
   agent.on("exit", (code, signal) => over(`the agent ended (${code ?? signal})`));
   agent.stdin.on("error", () => {});
   agent.stdin.on("drain", () => client.resume());
   client.on("message", (data, isBinary) => {
-    if (isBinary) return client.close(1003, "text only");
+    if (isBinary) {
+      log("a message that is not text; closed with 1003");
+      return client.close(1003, "text only");
+    }
     if (!agent.stdin.write(`${oneLine(String(data), options)}\n`)) client.pause();
   });
-  client.on("error", (error) => log(`[acp-link] ${messageOf(error)}`));
+  client.on("error", (error: NodeJS.ErrnoException) => {
+    const isTooLarge = error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
+    log(isTooLarge ? `a message of ${OVER}; closed with 1009` : messageOf(error));
+  });
   client.on("close", () => {
     agent.stdin.end();
     grace = setTimeout(() => agent.kill("SIGKILL"), GRACE_MS);
@@ -171,12 +182,15 @@ async function sendLines(agent: Agent, client: WebSocket, log: (words: string) =
   try {
     for await (const chunk of agent.stdout)
       for (const item of decoder.push(chunk as Buffer)) {
-        if (item.kind === "too_long") return client.close(1009, "message too large");
+        if (item.kind === "too_long") {
+          log(`a line of the agent of ${OVER}; closed with 1009`);
+          return client.close(1009, "message too large");
+        }
         const sent = new Promise((done) => client.send(item.line.toString("utf8"), done));
         if (client.bufferedAmount > MAX_UNSENT_BYTES) await sent;
       }
   } catch (error) {
-    log(`[acp-link] ${messageOf(error)}`);
+    log(messageOf(error));
   }
 }
 
