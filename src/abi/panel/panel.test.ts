@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   clamped,
@@ -76,6 +78,22 @@ describe("panelRows()", () => {
     expect(ids(agents, dismissed(seen, "agent-1"), 1)).toEqual(["agent-2"]);
     expect(nextEviction(panelRows(agents, seen, 1))).toBeUndefined();
   });
+});
+
+test("panelRows() alone selects, for all that is drawn, counted and done by keys: nobody else makes a row", () => {
+  // @ts-expect-error: a row that it has not made
+  expect(panelCounts([{ ...agent(1), retain: false, elapsed: 0 }]).running).toBe(1);
+  const src = join(import.meta.dirname, "../..");
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((path) => /\.ts$/.test(path) && !/\.test\.ts$|^abi.panel/.test(path))
+    .map((path) => ({ path, text: readFileSync(join(src, path), "utf8") }));
+  const having = (words: RegExp) => files.filter(({ text }) => words.test(text)).map(({ path }) => path);
+  // each screen is fed at one place, and what an agent, its mark or a cursor has is looked at in abi/panel alone
+  for (const feeds of [/\bpanelRows\(/, /\bonPanelKey\(/, /\bagentsBelow\((?!$)/m])
+    expect(having(feeds)).toEqual(["tui/agents-panel.ts"]);
+  const own =
+    /\bas (unknown as )?(readonly )?PanelRow\b|\bisBackgrounded\b|\bPANEL_GRACE_MS\b|\bselectedBgAgentIndex *[-+:=<>]/;
+  expect(having(own)).toEqual([]);
 });
 
 test("counters, the rows around the cursor, and what one has used", () => {

@@ -39,7 +39,10 @@ interface PanelMark {
 /** By agentId. */
 export type PanelMarks = ReadonlyMap<string, PanelMark>;
 
-export type PanelRow = PanelAgent & PanelMark & { readonly elapsed: number };
+/** In a row, so that only panelRows() makes one: what draws, counts and takes keys asks for rows. */
+declare const SELECTED: unique symbol;
+
+export type PanelRow = PanelAgent & PanelMark & { readonly elapsed: number; readonly [SELECTED]: true };
 
 /** How long the row of an ended agent stays. */
 export const PANEL_GRACE_MS = 30_000;
@@ -56,7 +59,10 @@ export function panelRows(
 ): readonly PanelRow[] {
   return agents
     .filter(({ role, isBackgrounded = true }) => role !== "main" && role !== "internal" && isBackgrounded)
-    .map((agent) => ({ ...agent, ...(marks.get(agent.agentId) ?? UNMARKED), elapsed: elapsedOf(agent, now) }))
+    .map((agent) => {
+      const elapsed = elapsedOf(agent, now);
+      return { ...agent, ...(marks.get(agent.agentId) ?? UNMARKED), elapsed } as PanelRow;
+    })
     .filter(({ evictAfter = Number.POSITIVE_INFINITY }) => evictAfter > now)
     .sort((a, b) => a.startTime - b.startTime || (a.agentId < b.agentId ? -1 : 1));
 }
