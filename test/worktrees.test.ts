@@ -1,7 +1,7 @@
 /** A run in a worktree of its own: what it can reach, what is left of it, also after a crash of the daemon. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
@@ -212,16 +212,31 @@ it.skipIf(unconfined !== undefined)(
 );
 
 it.skipIf(unconfined !== undefined)(
-  "leaves nothing where nothing has changed, is listed while it works, and outlives the daemon",
+  "leaves nothing where nothing has changed, is listed while it works, and outlives the daemon; without its folder it fails",
   async () => {
-    const pid = (await inTree("--worktree", "-d", "rest a while")).stdout.trim();
+    const before = stateOfMain();
+    const start = async () => (await inTree("--worktree", "-d", "rest a while")).stdout.trim();
+    const [pid, gone] = [await start(), await start()];
     const listed = await world.crux(["ps", "-v"]);
-    const [, path = ""] =
-      new RegExp(`worktree of PID ${pid}: (.+) \\(branch worktree/`).exec(listed.stdout) ?? [];
+    const pathOf = (of: string) =>
+      new RegExp(`worktree of PID ${of}: (.+) \\(branch worktree/`).exec(listed.stdout)?.[1] ?? "";
+    const branchOf = (of: string) => `worktree/${basename(pathOf(of))}`;
+    const path = pathOf(pid);
     expect(existsSync(join(path, "a.txt"))).toBe(true);
     const { daemonPid = 0 } = world;
     process.kill(daemonPid, "SIGKILL");
+    rmSync(pathOf(gone), { recursive: true });
+    const from = server.requests.length;
     const again = await world.crux(["ps", "-v"]);
+    const ended = await world.crux(["logs", gone]);
+    expect(ended.stdout).toContain(`[NOT_FOUND] its worktree is gone: ${pathOf(gone)}`);
+    expect((await world.crux(["wait", gone])).code).toBe(1);
+    const resumed = await world.crux(["resume", gone]);
+    expect(resumed.stderr).toContain(`[NOT_FOUND] process ${gone} cannot be resumed: its worktree is gone`);
+    expect([stateOfMain(), server.requests.length]).toEqual([before, from]);
+    // what it had committed is not Crux's to remove
+    git("worktree", "prune");
+    git("branch", "-D", branchOf(gone));
     expect(again.stdout).toContain(`worktree of PID ${pid}: ${path} (branch`);
     expect((await world.crux(["stop", pid])).code).toBe(0);
     // in the background, once its end was known

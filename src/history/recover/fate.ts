@@ -26,6 +26,8 @@ export type Fate =
   | "damaged"
   /** The same of a child whose parent goes on: it ends, and so its parent is told. */
   | "unreadable"
+  /** Its worktree is gone, whatever it was: it ends, and its parent is told. Nothing runs in the checkout. */
+  | "homeless"
   /** Restored and running. */
   | "goes_on";
 
@@ -99,6 +101,8 @@ export function noticeOf(fate: Fate, pid: number): Notice {
         message: "its history is damaged, so it was not resumed",
         fact: { kind: "damaged", pid },
       };
+    case "homeless":
+      return { message: "recovery_failed: its worktree is gone; it has ended" };
     case "goes_on":
       return { message: "its daemon stopped while it worked; it resumes from its last step" };
     case "lost":

@@ -91,8 +91,6 @@ interface Boot extends Restoring {
   readonly restoreSupervisor: RestoreSupervisor;
   /** What trees have spent that have a process in memory. */
   readonly spent: Map<Pid, Amounts>;
-  /** Why a process is lost, where more is known than that. */
-  readonly why: Map<ProcUuid, string>;
 }
 
 /** Called once, before the socket opens. */
@@ -115,7 +113,6 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
       return body === undefined ? [] : [{ proc: uuid, pid, kind: "process.state", v: 2, body }];
     },
     spent: new Map(),
-    why: new Map(),
     onHistory: (proc, history) => {
       const [{ recoveredMs }, endedBy] = [history.of(runTimeFacet), history.of(endedByFacet)];
       if (recoveredMs !== null) proc.halt.time.carryOver(recoveredMs);
@@ -135,7 +132,7 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
     bootRecord(core.ports.journal.epoch, isClean),
     ...left.calls.drafts((proc) => kept.get(proc)),
     ...windowDrafts(core, left),
-    ...lost.map((record) => lostDraft(boot, record)),
+    ...lost.map((record) => lostDraft(left, record)),
     ...back.flatMap((each) => backDrafts(each, left, core.ports.journal.epoch)),
   ]);
   for (const record of resting) tellResting(core, left, record);
@@ -183,7 +180,7 @@ async function bringBack(core: Recovering, relic: Relic, boot: Boot): Promise<Ba
   try {
     await readSpent(core, relic, boot);
     const returned = await (fate === "supervises" ? supervisor : agent)(core, relic, boot);
-    return returned === undefined ? "lost" : { ...returned, owner, fate };
+    return returned === undefined ? "lost" : { owner, fate, ...returned };
   } catch (error) {
     // the process is not lost, and the daemon starts all the same
     core.ports.log("error", `pid ${owner.pid}: it could not be brought back, it rests: ${messageOf(error)}`);
@@ -208,19 +205,16 @@ async function supervisor(core: Recovering, relic: Relic, boot: Boot): Promise<R
   });
 }
 
-async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Returned | undefined> {
+async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Back | undefined> {
   const { left } = boot;
-  const { owner, fate } = relic;
+  const { owner } = relic;
   const kept = keptOf(left, owner.proc);
   if (kept === null) return undefined;
   const { isPutOff = false, ...plain } = kept;
+  const gone = await goneWorktree(core, rightsOf(relic.spawned.body as SpawnedBody));
+  const fate = gone === undefined ? relic.fate : "homeless";
   if (isPutOff || fate === "put_off") boot.putOff.set(owner.proc, plain);
-  const remains = await remainsOf(core, relic, boot);
-  const gone = await goneWorktree(core, remains.rights);
-  if (gone !== undefined) {
-    boot.why.set(owner.proc, `its worktree is gone: ${gone}`);
-    return undefined;
-  }
+  const remains = await remainsOf(core, { ...relic, fate }, boot);
   const proc = restoreAgent(core, { ...remains, kept }, boot);
   proc.halt.explain(holdOf(fate));
   // no model has answered or was asked: it was perhaps never admitted; those that had begun do not wait again
@@ -236,6 +230,7 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
     proc.past.giveUp();
     proc.ending.decide(EXIT.unread);
   }
+  if (gone !== undefined) proc.conclude(`[NOT_FOUND] its worktree is gone: ${gone}`);
   const begin = (): void => {
     runProgram(core, proc, 0);
     proc.log(
@@ -245,7 +240,7 @@ async function agent(core: Recovering, relic: Relic, boot: Boot): Promise<Return
     );
     if (fate === "put_off") void readPutOff(core, proc, boot.alone);
   };
-  return { proc, begin };
+  return { proc, begin, owner, fate };
 }
 
 function holdOf(fate: Fate): Exclude<Hold, "disk"> {
@@ -319,23 +314,24 @@ function bootRecord(epoch: number, clean: boolean): JournalDraft {
   return { proc: KERNEL_UUID, pid: PID_KERNEL, kind: "kernel.boot", v: 1, body: { epoch, clean } };
 }
 
-function lostDraft({ left, why }: Boot, { proc, pid }: JournalRecord): JournalDraft {
-  const { rows, calls } = left;
+function lostDraft({ rows, calls }: Legacy, { proc, pid }: JournalRecord): JournalDraft {
   const tokensUsed = (rows.get(proc)?.tokensUsed ?? 0) + calls.of(proc).tokens;
   return {
     proc,
     pid,
     kind: "process.exited",
     v: 1,
-    body: { ...EXIT.lost, result: why.get(proc) ?? "", tokensUsed },
+    body: { ...EXIT.lost, result: "", tokensUsed },
   };
 }
 
 /** Fates that pause a process which was running, as if by a signal. */
 const WAITS: ReadonlySet<Fate> = new Set<Fate>(["asks", "failed", "put_off", "unheard"]);
 /** Fates whose history is not read for the last words of the process. */
-const UNREAD: ReadonlySet<Fate> = new Set<Fate>(["damaged", "failed", "given_up", "put_off", "unreadable"]);
-const ENDS: ReadonlySet<Fate> = new Set<Fate>(["given_up", "unreadable"]);
+const UNREAD: ReadonlySet<Fate> = new Set<Fate>([
+  ...["damaged", "failed", "given_up", "homeless", "put_off", "unreadable"],
+] as const);
+const ENDS: ReadonlySet<Fate> = new Set<Fate>(["given_up", "homeless", "unreadable"]);
 const RUNS: ReadonlySet<Fate> = new Set<Fate>([...ENDS, "goes_on"]);
 
 /** A process that waits for the user is recorded as paused, so that later daemons keep it paused. */

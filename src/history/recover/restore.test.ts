@@ -839,25 +839,35 @@ test("the agents of the command line are those of all below, also in the next da
   ]);
 });
 
-test("an agent whose worktree is gone is lost and says so, and nobody can resume it: nothing runs in the checkout", async () => {
+test("an agent whose worktree is gone fails and says so, its parent is told, and nobody can resume it: nothing runs in the checkout", async () => {
   let isThere = true;
   const tree = treeNamed("a");
   const ports = { worktrees: fakeTrees({ isKept: async () => isThere }) };
   const t = daemonOn(testKernel().journal, ports);
-  const { pid, sys } = await t.start({ cwd: "/w", worktree: "a" });
-  const below = await sys.spawn("look there", null, { onParentExit: "terminate" });
-  const other = await t.start();
-  await t.init.kill(below, PAUSE).catch(() => {});
-  for (const each of [pid, other.pid]) await t.init.kill(each, PAUSE);
+  const other = await t.start({ cwd: "/w" });
+  const child = { call: "c", title: "look", isBackground: true } as const;
+  const { pid, sys } = await t.start({ by: other.sys, cwd: "/w", worktree: "a", child });
+  const { pid: below } = await t.start({ by: sys, onParentExit: "terminate" });
+  await t.init.kill(other.pid, PAUSE);
   await t.journal.sync();
   isThere = false;
-  const { next, lost, pids } = await afterCrash(t, ports);
-  expect([pids, lost.includes(pid)]).toEqual([[other.pid], true]);
+  const { next, lost } = await afterCrash(t, ports);
+  let ran = 0;
+  for (const each of [pid, below])
+    next.programs.set(next.proc(each).seed.intent, async () => {
+      ran++;
+      return EXIT.completed;
+    });
+  const { sys: parent } = await goOn(next, other.pid);
+  const notice = new TextDecoder().decode((await parent.recv({})).data);
+  expect(notice).toContain('<status>failed</status><summary>Agent "look" failed: recovery_failed</summary>');
+  expect(notice).toContain(`<result>[NOT_FOUND] its worktree is gone: ${tree.path}</result>`);
+  await settle();
   await next.journal.sync();
-  const exits = next.journal.records.filter(
-    (record) => record.kind === "process.exited" && record.pid === pid,
-  );
-  expect(exits.map(({ body }) => body)).toMatchObject([{ result: `its worktree is gone: ${tree.path}` }]);
+  const ends = next.journal.records.filter(({ kind }) => kind === "process.exited");
+  expect([lost, ends.map((record) => record.pid).sort()]).toEqual([[], [pid, below].sort()]);
+  for (const { body } of ends) expect(body).toMatchObject({ code: 1, reason: "recovery_failed" });
+  expect([ran, (await parent.wait(pid)).kind]).toEqual([0, "fault"]);
   await expect(wake(next.kernel, pid)).rejects.toMatchObject({
     code: "NOT_FOUND",
     message: expect.stringContaining(`its worktree is gone: ${tree.path}`),
