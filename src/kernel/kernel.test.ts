@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { asCallId, asPid, asProcUuid } from "../abi/ids.ts";
 import { EXIT } from "../abi/process.ts";
+import type { Sys } from "../abi/sys.ts";
 import { Account } from "./account/account.ts";
 import { brokenDevice } from "./testing/fake-devices.ts";
 import { hold } from "./testing/hold.ts";
@@ -87,6 +88,30 @@ describe("shutdown()", () => {
     const heard = await Array.fromAsync(events);
     expect(heard.map((e) => e.event)).toEqual(["spawn", "ask", "ask_closed", "error", "complete"]);
     expect(t.census()).toEqual(NOTHING_LEFT);
+  });
+});
+
+describe("the handle of a program", () => {
+  test("has no functions of its own, and its calls concern its own process", async () => {
+    const t = testKernel();
+    const [one, other] = [await t.start(), await t.start()];
+    const { setResult } = one.sys;
+    expect([Object.keys(one.sys), other.sys.setResult]).toEqual([[], setResult]);
+    one.sys.setResult("first");
+    other.sys.setResult("second");
+    expect([one.proc.result, other.proc.result]).toEqual(["first", "second"]);
+    expect([one.sys.ending, other.sys.ending]).toEqual([one.proc.abort.signal, other.proc.abort.signal]);
+    await t.kernel.shutdown(5_000);
+    expect([one.sys.ending.aborted, other.sys.ending.aborted]).toEqual([true, true]);
+  });
+
+  test("that is none of a program has only the system calls", async () => {
+    const t = testKernel();
+    const { proc } = await t.start();
+    const bare = t.kernel.handle(proc, null) as Sys;
+    expect(() => bare.setResult("of a tool")).toThrow(TypeError);
+    expect(() => bare.checkpoint({})).toThrow(TypeError);
+    expect([proc.result, bare.ending, bare.getPid()]).toEqual(["", undefined, proc.pid]);
   });
 });
 

@@ -12,7 +12,7 @@ import type { MountView } from "../abi/mcp.ts";
 import type { JobView } from "../abi/ops/jobs.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
 import type { Begun } from "../abi/program.ts";
-import type { Syscalls } from "../abi/sys.ts";
+import type { Sys, Syscalls } from "../abi/sys.ts";
 import type { TaskPlace } from "../abi/task.ts";
 import { Asks } from "../consent/ask/asks.ts";
 import { askPerson } from "../consent/ask/questions.ts";
@@ -101,13 +101,13 @@ import { teamConfig } from "./process/team.ts";
 import type { ThreadSeat } from "./process/thread/reason.ts";
 import { makeTrees } from "./process/tree/entered.ts";
 import { renice } from "./process/weight.ts";
-import { programOf } from "./program.ts";
+import { type HandleParts, PROGRAM_CALLS, programOf } from "./program.ts";
 import { makeRoot } from "./root-process.ts";
 import { Scheduler } from "./schedule/scheduler.ts";
 import { Mounts } from "./vfs/mounts.ts";
 import { DeviceRegistry } from "./vfs/registry.ts";
 
-const handleFor = handlesWith(spawnSupervisor);
+const handles = handlesWith(spawnSupervisor, PROGRAM_CALLS);
 
 export class Kernel implements KernelApi {
   readonly ports: KernelPorts;
@@ -241,7 +241,11 @@ export class Kernel implements KernelApi {
   }
 
   handle(self: Process, scope: Scope | null, signal?: AbortSignal): Syscalls {
-    return handleFor({ core: this, self, scope, ofThread: signal });
+    return handles.of({ core: this, self, scope, ofThread: signal });
+  }
+
+  programHandle(self: Process, { ofThread, ...parts }: HandleParts): Sys {
+    return handles.ofProgram({ core: this, self, scope: null, ofThread }, parts);
   }
 
   program(proc: Process, seat?: ThreadSeat): Begun {

@@ -5,11 +5,11 @@ import { printed } from "../abi/errors.ts";
 import { FORK } from "../abi/fork.ts";
 import { asFd, type Fd, type Pid } from "../abi/ids.ts";
 import type { Reply } from "../abi/llm.ts";
-import type { Begun, ProgramStart } from "../abi/program.ts";
+import type { AccountView, Begun, ProgramStart } from "../abi/program.ts";
 import type { Sys, Syscalls } from "../abi/sys.ts";
 import { pathOf } from "../consent/plan/plans.ts";
 import { localDay } from "../lib/time/local-day.ts";
-import { type RunSeat, type SessionRunning, sessionRuns } from "../session/program-runs.ts";
+import { beginRun, RUNS, type RunSeat, type SessionRunning } from "../session/program-runs.ts";
 import type { Accounting } from "./account/accounting.ts";
 import { asksAtLimit } from "./account/raise.ts";
 import type { ContextSpaces } from "./context/spaces.ts";
@@ -35,8 +35,15 @@ type Programming = { readonly table: { get(pid: Pid): Process | undefined } } & 
     readonly mounts: Pick<Mounts, "namedBy">;
     readonly contexts: Pick<ContextSpaces, "view">;
     note(proc: Process, kind: RecordKind, body: unknown): void;
-    handle(self: Process, scope: null, signal?: AbortSignal): Syscalls;
+    programHandle(proc: Process, parts: HandleParts): Sys;
   };
+
+/** What the handle of a program has beside the calls of its process. */
+export interface HandleParts {
+  readonly held: Held;
+  readonly ending: AbortSignal;
+  readonly ofThread: AbortSignal | undefined;
+}
 
 const MODEL_FD = asFd(3);
 
@@ -84,65 +91,65 @@ function startOf(core: Programming, proc: Process, thread: ThreadSeat | undefine
   };
 }
 
-/** Fires at TERM, INT, KILL, timeout. */
-function signalOf(proc: Process, { thread, run }: Seat): AbortSignal {
-  return thread?.signal ?? run?.signal ?? proc.abort.signal;
-}
-
-/** Threads have no tape: it could not tell which of them made a call. */
-function tapeOf(proc: Process, { thread }: Seat): Tape | null {
-  return thread === undefined ? proc.tape : null;
+/** What the own calls of a program concern: its process, and where in it the program runs. */
+interface Held extends Seat {
+  readonly core: Programming;
+  readonly proc: Process;
+  /** Fires at TERM, INT, KILL, timeout. */
+  readonly signal: AbortSignal;
 }
 
 function handleOf(core: Programming, proc: Process, seat: Seat): Sys {
-  const calls = core.handle(proc, null, (seat.thread ?? seat.run)?.signal);
-  const signal = signalOf(proc, seat);
-  const ending = tapeOf(proc, seat)?.signal(signal) ?? signal;
-  const more = [tells, reads, waits, keeps].map((part) => part(core, proc, seat));
-  const runs = sessionRuns(core, proc, (run) => handleOf(core, proc, { run }));
-  // the calls are methods of the handle's class
-  return Object.assign(calls, { ending }, ...more, runs) as Sys;
+  const signal = seat.thread?.signal ?? seat.run?.signal ?? proc.abort.signal;
+  const held: Held = { ...seat, core, proc, signal };
+  const ending = tapeOf(held)?.signal(signal) ?? signal;
+  return core.programHandle(proc, { held, ending, ofThread: (seat.thread ?? seat.run)?.signal });
 }
 
-type Tells =
-  | "onStep"
-  | "said"
-  | "replied"
-  | "called"
-  | "retries"
-  | "switches"
-  | "setActivity"
-  | "setResult"
-  | "log";
+/** Threads have no tape: it could not tell which of them made a call. */
+function tapeOf({ proc, thread }: Held): Tape | null {
+  return thread === undefined ? proc.tape : null;
+}
 
-function tells(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Tells> {
-  const { pid, seed } = proc;
-  const total = thread?.maxSteps ?? seed.maxSteps;
-  const mono = (): number => core.ports.clock.mono();
-  return {
-    onStep: (step) => {
-      proc.stepped();
-      proc.tell({ event: "step", pid, step, total }, mono());
-    },
-    said: (text) => proc.tell({ event: "said", pid, text }, mono()),
-    replied: (reply) => {
-      if (thread === undefined) tellReply(proc, reply, mono());
-    },
-    called: (call) => tellCall(core, proc, call),
-    retries: ({ message, ...retry }) => {
-      const why = message === undefined ? {} : { message: proc.wording(message) };
-      proc.tell({ event: "api_retry", pid, ...retry, ...why }, mono());
-    },
-    switches: ({ from, to, cause }) => proc.tell({ event: "model_switch", pid, from, to, cause }, mono()),
-    setActivity: (activity) => {
-      proc.life.act(activity);
-      proc.work.check();
-      // the end of its lead's run may wait for just this
-      if (activity === "idle") core.table.get(proc.ppid)?.wake();
-    },
-    setResult: thread?.setResult ?? ((text) => proc.conclude(text)),
-    log: (level, message) => proc.log(level, message, mono()),
-  };
+/** Own calls of programs: a table, as a handle with functions of its own would cost each agent kilobytes. */
+type Own<Names extends keyof Sys> = {
+  readonly [Name in Names]: Sys[Name] extends (...given: infer Given) => infer Result
+    ? (held: Held, ...given: Given) => Result
+    : never;
+};
+
+const TELLS: Own<
+  "onStep" | "said" | "replied" | "called" | "retries" | "switches" | "setActivity" | "setResult" | "log"
+> = {
+  onStep: ({ core, proc, thread }, step) => {
+    const total = thread?.maxSteps ?? proc.seed.maxSteps;
+    proc.stepped();
+    proc.tell({ event: "step", pid: proc.pid, step, total }, monoOf(core));
+  },
+  said: ({ core, proc }, text) => proc.tell({ event: "said", pid: proc.pid, text }, monoOf(core)),
+  replied: ({ core, proc, thread }, reply) => {
+    if (thread === undefined) tellReply(proc, reply, monoOf(core));
+  },
+  called: ({ core, proc }, call) => tellCall(core, proc, call),
+  retries: ({ core, proc }, { message, ...retry }) => {
+    const why = message === undefined ? {} : { message: proc.wording(message) };
+    proc.tell({ event: "api_retry", pid: proc.pid, ...retry, ...why }, monoOf(core));
+  },
+  switches: ({ core, proc }, { from, to, cause }) =>
+    proc.tell({ event: "model_switch", pid: proc.pid, from, to, cause }, monoOf(core)),
+  setActivity: ({ core, proc }, activity) => {
+    proc.life.act(activity);
+    proc.work.check();
+    // the end of its lead's run may wait for just this
+    if (activity === "idle") core.table.get(proc.ppid)?.wake();
+  },
+  setResult: ({ proc, thread }, text) =>
+    thread === undefined ? proc.conclude(text) : thread.setResult(text),
+  log: ({ core, proc }, level, message) => proc.log(level, message, monoOf(core)),
+};
+
+function monoOf({ ports }: Programming): number {
+  return ports.clock.mono();
 }
 
 /** To clients that follow the messages. */
@@ -156,7 +163,13 @@ function tellReply(proc: Process, reply: Reply, mono: number): void {
   if (watchers.follows("messages")) proc.tell(event, mono);
 }
 
-type Reads =
+/** An input of the tape, under its name. */
+function input<T>(held: Held, name: keyof Sys, read: () => T): T {
+  const tape = tapeOf(held);
+  return tape === null ? read() : tape.input(name, read);
+}
+
+const READS: Own<
   | "hasMail"
   | "isPaused"
   | "standing"
@@ -167,81 +180,65 @@ type Reads =
   | "now"
   | "mono"
   | "today"
-  | "random";
-
-/** Each is an input of the tape, under its name. */
-function reads(core: Programming, proc: Process, seat: Seat): Pick<Sys, Reads> {
-  const { clock, random } = core.ports;
-  const input =
-    <T>(name: Reads, read: () => T) =>
-    (): T => {
-      const tape = tapeOf(proc, seat);
-      return tape === null ? read() : tape.input(name, read);
-    };
-  return {
-    hasMail: input("hasMail", () => hasMail(proc, seat)),
-    isPaused: input("isPaused", () => proc.isPaused),
-    standing: input("standing", () => standingOf(core, proc)),
-    account: input("account", () => ({
-      ...proc.seed.account.view(),
-      ...(asksAtLimit(core, proc) ? { asks: true } : {}),
-    })),
-    mayDoAside: input(
-      "mayDoAside",
-      () =>
-        !proc.seed.account.isBounded &&
-        proc.seed.isTimed !== true &&
-        proc.labels.length === 0 &&
-        proc.seed.session.canAsk &&
-        core.ports.models.isModel?.(proc.model.device) !== false,
-    ),
-    chosenModel: input("chosenModel", () => takeChosen(core, proc)),
-    hasViewRequest: input("hasViewRequest", () => viewRequestOf(proc) !== null),
-    now: input("now", () => clock.now()),
-    mono: input("mono", () => clock.mono()),
-    today: input("today", () => localDay(clock.now())),
-    random: input("random", random),
-  };
-}
+  | "random"
+> = {
+  hasMail: (held) => input(held, "hasMail", () => hasMail(held)),
+  isPaused: (held) => input(held, "isPaused", () => held.proc.isPaused),
+  standing: (held) => input(held, "standing", () => standingOf(held)),
+  account: (held) => input(held, "account", () => accountOf(held)),
+  mayDoAside: (held) => input(held, "mayDoAside", () => mayDoAside(held)),
+  chosenModel: (held) => input(held, "chosenModel", () => takeChosen(held.core, held.proc)),
+  hasViewRequest: (held) => input(held, "hasViewRequest", () => viewRequestOf(held.proc) !== null),
+  now: (held) => input(held, "now", () => held.core.ports.clock.now()),
+  mono: (held) => input(held, "mono", () => monoOf(held.core)),
+  today: (held) => input(held, "today", () => localDay(held.core.ports.clock.now())),
+  random: (held) => input(held, "random", held.core.ports.random),
+};
 
 /** A run may read messages of its own client, and of other processes. */
-function hasMail({ mailbox }: Process, { thread, run }: Seat): boolean {
+function hasMail({ proc: { mailbox }, thread, run }: Held): boolean {
   if (thread !== undefined || mailbox === null) return false;
   return run === undefined ? mailbox.isReady : mailbox.has((message) => joins(message, run.client));
 }
 
-function standingOf(core: Programming, proc: Process): string {
+function standingOf({ core, proc }: Held): string {
   const { child } = proc.seed;
   if (proc.mode === "plan")
     return child === undefined || child.plansFirst === true ? `plan ${pathOf(proc) ?? ""}`.trimEnd() : "plan";
   return isAutoActive(core, proc) ? "auto" : "";
 }
 
-type Waits = "waitIfPaused" | "ahead" | "delay" | "unit" | "viewRequest";
+function accountOf({ core, proc }: Held): AccountView {
+  return { ...proc.seed.account.view(), ...(asksAtLimit(core, proc) ? { asks: true } : {}) };
+}
 
-function waits(core: Programming, proc: Process, seat: Seat): Pick<Sys, Waits> {
-  const resumed = (): Promise<void> => proc.halt.untilResumed(signalOf(proc, seat));
-  return {
-    waitIfPaused: async () => {
-      const tape = tapeOf(proc, seat);
-      if (tape === null) await resumed();
-      else if (tape.input("isHeld", () => proc.isPaused)) await tape.answer("untilResumed", null, resumed);
-    },
-    ahead: (fd, signal) => {
-      const look = (): Promise<boolean> => isAhead(proc, fd, signal);
-      return tapeOf(proc, seat)?.answer("ahead", fd, look) ?? look();
-    },
-    delay: (ms, signal) => {
-      const sleep = (): Promise<void> => core.ports.clock.sleep(ms, signal);
-      return tapeOf(proc, seat)?.answer("sleep", ms, sleep) ?? sleep();
-    },
-    unit: (act) => proc.units.run(act),
-    // an answer of the tape: a replay waits here where the record of a daemon that died has no more
-    viewRequest: () => {
-      const look = async () => viewRequestOf(proc);
-      return tapeOf(proc, seat)?.answer("viewRequest", null, look) ?? look();
-    },
-  };
+function mayDoAside({ core, proc }: Held): boolean {
+  return (
+    !proc.seed.account.isBounded &&
+    proc.seed.isTimed !== true &&
+    proc.labels.length === 0 &&
+    proc.seed.session.canAsk &&
+    core.ports.models.isModel?.(proc.model.device) !== false
+  );
+}
+
+const WAITS: Own<"waitIfPaused" | "ahead" | "delay" | "unit" | "viewRequest"> = {
+  waitIfPaused: async (held) => {
+    const { proc, signal } = held;
+    const resumed = (): Promise<void> => proc.halt.untilResumed(signal);
+    const tape = tapeOf(held);
+    if (tape === null) await resumed();
+    else if (tape.input("isHeld", () => proc.isPaused)) await tape.answer("untilResumed", null, resumed);
+  },
+  ahead: (held, fd, signal) => answer(held, "ahead", fd, () => isAhead(held.proc, fd, signal)),
+  delay: (held, ms, signal) => answer(held, "sleep", ms, () => held.core.ports.clock.sleep(ms, signal)),
+  unit: ({ proc }, act) => proc.units.run(act),
+  // an answer of the tape: a replay waits here where the record of a daemon that died has no more
+  viewRequest: (held) => answer(held, "viewRequest", null, async () => viewRequestOf(held.proc)),
+};
+
+function answer<T>(held: Held, name: string, args: unknown, look: () => Promise<T>): Promise<T> {
+  return tapeOf(held)?.answer(name, args, look) ?? look();
 }
 
 async function isAhead({ fds }: Process, fd: Fd, signal: AbortSignal): Promise<boolean> {
@@ -252,32 +249,30 @@ async function isAhead({ fds }: Process, fd: Fd, signal: AbortSignal): Promise<b
   }
 }
 
-type Keeps = "checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer" | "offerFork" | "offerAside";
-
-function keeps(core: Programming, proc: Process, { thread }: Seat): Pick<Sys, Keeps> {
-  const keep = (body: { state: unknown } | { part: unknown }): void => {
-    if (thread !== undefined) return;
-    proc.tape?.flush();
-    noteCheckpoint(core, proc, body);
-  };
-  return {
-    checkpoint: (state) => keep({ state }),
-    addToCheckpoint: (part) => keep({ part }),
-    viewAnswer: (id, outcome) => answerView(proc, id, outcome),
+const KEEPS: Own<"checkpoint" | "addToCheckpoint" | "measured" | "viewAnswer" | "offerFork" | "offerAside"> =
+  {
+    checkpoint: (held, state) => keep(held, { state }),
+    addToCheckpoint: (held, part) => keep(held, { part }),
+    viewAnswer: ({ proc }, id, outcome) => answerView(proc, id, outcome),
     // a fork has the conversation of the process, which is not that of a thread
-    offerFork: (offer) => {
+    offerFork: ({ proc, thread }, offer) => {
       if (thread === undefined) proc.forkOffer = offer;
     },
-    offerAside: (prefix) => {
+    offerAside: ({ proc, thread }, prefix) => {
       if (thread === undefined) proc.asideOffer = prefix;
     },
-    measured: ({ reported: tokens, ...change }) => {
+    measured: ({ core, proc, thread }, { reported: tokens, ...change }) => {
       if (thread !== undefined || proc.life.isClosed) return;
       const { records } = core.contexts.view(proc.ctxId);
       const reported = typeof tokens === "number" ? { tokens, records } : tokens;
       core.note(proc, "ctx.gauge", { ...change, ...(reported === undefined ? {} : { reported }) });
     },
   };
+
+function keep({ core, proc, thread }: Held, body: { state: unknown } | { part: unknown }): void {
+  if (thread !== undefined) return;
+  proc.tape?.flush();
+  noteCheckpoint(core, proc, body);
 }
 
 /** A paused process may be restored from this checkpoint by a later daemon: so it is synced at once. */
@@ -294,3 +289,14 @@ function noteCheckpoint(
     core.ports.log("error", `pid ${proc.pid}: its place could not be recorded: ${printed(error)}`);
   });
 }
+
+/** Each is a method of the handles of programs. */
+export const PROGRAM_CALLS: Own<Exclude<keyof Sys, keyof Syscalls | "ending">> = {
+  ...TELLS,
+  ...READS,
+  ...WAITS,
+  ...KEEPS,
+  ...RUNS,
+  beginRun: ({ core, proc }, given, isNew) =>
+    handleOf(core, proc, { run: beginRun(core, proc, { given, isNew }) }),
+};

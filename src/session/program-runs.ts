@@ -6,7 +6,6 @@ import { PID_KERNEL } from "../abi/ids.ts";
 import { ENDS, type Terminal } from "../abi/loop.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
-import type { Sys } from "../abi/sys.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
 import type { JournalHold } from "../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
@@ -38,40 +37,54 @@ interface Ended {
   readonly exit: ExitStatus;
 }
 
-type Runs = Pick<Sys, "beginRun" | "joinRun" | "isQueued" | "reply" | "endRun">;
+/** A call of the program: the process, and the part of the kernel that it needs. */
+interface Running {
+  readonly core: SessionRunning;
+  readonly proc: Process;
+}
 
-/** `handleOf` makes the handle of a run. */
-export function sessionRuns(core: SessionRunning, proc: Process, handleOf: (run: RunSeat) => Sys): Runs {
-  const { pid } = proc;
-  const mono = (): number => core.ports.clock.mono();
-  const tellInput = (input: RunInput, isJoining: boolean): void => {
-    nameIt(core, proc, input.text);
-    proc.tell({ event: "input", pid, ...input, joins: isJoining }, mono());
-  };
-  return {
-    beginRun: (input, isNew) => {
-      const { seq, client } = input;
-      const run = { seq, client, words: wordsOf(input), startedMono: mono(), tokensBefore: proc.used.tokens };
-      const signal = conversationOf(proc).begin(run, proc.abort.signal);
-      proc.conclude("");
-      proc.refusals.clear();
-      if (isNew) tellInput(input, false);
-      return handleOf({ signal, client });
-    },
-    joinRun: (input) => {
-      conversationOf(proc).hear(wordsOf(input));
-      tellInput(input, true);
-    },
-    isQueued: (seq) => {
-      const look = (): boolean => proc.mailbox?.has((message) => message.seq === seq) === true;
-      return proc.tape === null ? look() : proc.tape.input("isQueued", look);
-    },
-    reply: (text) => proc.tell({ event: "reply", pid, text }, mono()),
-    endRun: async (reason, exit) => {
-      await durable(core, proc);
-      end(core, proc, { reason, exit });
-    },
-  };
+interface Input {
+  readonly given: RunInput;
+  /** Clients were not notified of it yet. */
+  readonly isNew: boolean;
+}
+
+export function beginRun(core: SessionRunning, proc: Process, { given, isNew }: Input): RunSeat {
+  const { seq, client } = given;
+  const startedMono = core.ports.clock.mono();
+  const run = { seq, client, words: wordsOf(given), startedMono, tokensBefore: proc.used.tokens };
+  const signal = conversationOf(proc).begin(run, proc.abort.signal);
+  proc.conclude("");
+  proc.refusals.clear();
+  if (isNew) tellInput(core, proc, { input: given, joins: false });
+  return { signal, client };
+}
+
+/** The other calls of a program about its runs. */
+export const RUNS = {
+  joinRun: ({ core, proc }: Running, input: RunInput): void => {
+    conversationOf(proc).hear(wordsOf(input));
+    tellInput(core, proc, { input, joins: true });
+  },
+  isQueued: ({ proc }: Running, seq: number): boolean => {
+    const look = (): boolean => proc.mailbox?.has((message) => message.seq === seq) === true;
+    return proc.tape === null ? look() : proc.tape.input("isQueued", look);
+  },
+  reply: ({ core, proc }: Running, text: string): void =>
+    proc.tell({ event: "reply", pid: proc.pid, text }, core.ports.clock.mono()),
+  endRun: async ({ core, proc }: Running, reason: Terminal["reason"], exit: ExitStatus): Promise<void> => {
+    await durable(core, proc);
+    end(core, proc, { reason, exit });
+  },
+};
+
+function tellInput(
+  core: SessionRunning,
+  proc: Process,
+  { input, joins }: { readonly input: RunInput; readonly joins: boolean },
+): void {
+  nameIt(core, proc, input.text);
+  proc.tell({ event: "input", pid: proc.pid, ...input, joins }, core.ports.clock.mono());
 }
 
 /** What the user has said; "": the message is of another process. */

@@ -1,6 +1,6 @@
 /** The handle of one process: every call is one passage through the gate. A scoped handle has narrower rights. */
 import type { Pid } from "../../abi/ids.ts";
-import type { Syscalls } from "../../abi/sys.ts";
+import type { Sys, Syscalls } from "../../abi/sys.ts";
 import type { CallName, ResultOf } from "../gate/call.ts";
 import { type Entrant, enter, type KernelCall, type Timed } from "../gate/gate.ts";
 import { contextCalls } from "./context.ts";
@@ -51,14 +51,33 @@ type AnyCall = KernelCall<CallName, unknown, Timed>;
 /** The same without its arguments, which only the call itself knows. */
 type SupervisorCall<Kernel> = Pick<KernelCall<"spawnSupervisor", unknown, Kernel>, "run">;
 
-/** Makes the handles of a kernel. Supervisors stand on the kernel, so their call is added to the table. */
+/** What the handle of a program has beside the system calls: its own calls get `held`. */
+interface OwnParts {
+  readonly held: unknown;
+  readonly ending: AbortSignal;
+}
+
+type OwnCall = (held: unknown, ...given: readonly unknown[]) => unknown;
+
+/** Makes the handles of a kernel; only those of programs have own calls. */
+interface Handles<Kernel> {
+  of(entrant: Entrant<Kernel>): Syscalls;
+  ofProgram(entrant: Entrant<Kernel>, own: OwnParts): Sys;
+}
+
+/**
+ * Supervisors stand on the kernel, so their call is added to the table. Own calls are methods too: functions of each handle
+ * would take kilobytes for each agent.
+ */
 export function handlesWith<Kernel extends Timed>(
   spawnSupervisor: SupervisorCall<Kernel>,
-): (entrant: Entrant<Calling & Kernel>) => Syscalls {
+  ownCalls: Readonly<Record<string, (held: never, ...given: never[]) => unknown>>,
+): Handles<Calling & Kernel> {
   // `entrant` has what each of them needs
   const calls = { ...CALLS, spawnSupervisor } as unknown as Readonly<Record<string, AnyCall>>;
   class Handle {
     readonly #entrant: Entrant<Calling & Kernel>;
+    readonly #own: OwnParts | undefined;
 
     static {
       for (const [method, call] of Object.entries(calls))
@@ -67,10 +86,22 @@ export function handlesWith<Kernel extends Timed>(
             return this.#enter(call, given);
           },
         });
+      for (const [method, call] of Object.entries(ownCalls as Readonly<Record<string, OwnCall>>))
+        Object.defineProperty(Handle.prototype, method, {
+          value(this: Handle, ...given: readonly unknown[]) {
+            return call(this.#own?.held, ...given);
+          },
+          writable: true,
+        });
     }
 
-    constructor(entrant: Entrant<Calling & Kernel>) {
+    constructor(entrant: Entrant<Calling & Kernel>, own?: OwnParts) {
       this.#entrant = entrant;
+      this.#own = own;
+    }
+
+    get ending(): AbortSignal | undefined {
+      return this.#own?.ending;
     }
 
     getPid(): Pid {
@@ -83,6 +114,9 @@ export function handlesWith<Kernel extends Timed>(
       return enter({ ...this.#entrant, call, args: call.take(...given), signal });
     }
   }
-  // the methods are defined from the table, which has every call
-  return (entrant) => new Handle(entrant) as unknown as Syscalls;
+  // the methods are defined from the tables, which have every call
+  return {
+    of: (entrant) => new Handle(entrant) as unknown as Syscalls,
+    ofProgram: (entrant, own) => new Handle(entrant, own) as unknown as Sys,
+  };
 }
