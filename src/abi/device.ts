@@ -248,6 +248,8 @@ export interface Act {
   readonly attend?: (end: () => void) => () => void;
   /** The user allowed this call to read a secret: its output is not masked. */
   readonly showsSecrets?: true;
+  /** For clients that follow closely: what the act has printed so far, its last lines. Absent: it is no call of a tool. */
+  readonly printed?: (output: string) => void;
   /** Variables for the environment of every OS process that the act starts; they override existing ones. */
   readonly env?: Readonly<Record<string, string>>;
   /** The caller's handle, narrowed to the permitted effects. Only programs under /bin act through it. */

@@ -92,6 +92,15 @@ export type ProcessEvent =
       readonly pid: Pid;
       readonly result: Extract<Block, { type: "tool_result" }>;
     }
+  /** A call of the model that still runs has printed something. Only for clients that follow the deltas. */
+  | {
+      readonly event: "output";
+      readonly pid: Pid;
+      readonly call: Pick<CallNote, "tool" | "about">;
+      /** Its last lines. */
+      readonly output: string;
+      readonly elapsedMs: number;
+    }
   /** A piece of a reply that still arrives: a preview. Only for clients that follow the deltas. */
   | { readonly event: "delta"; readonly pid: Pid; readonly piece: StreamEvent }
   /** The pieces of this reply that were shown are void: it does not come. Only for clients that follow the deltas. */

@@ -24,6 +24,7 @@ export type WireEvent =
   | SaidEvent
   | MessageEvent
   | ToolResultEvent
+  | OutputEvent
   | DeltaEvent
   | TombstoneEvent
   | LlmStallEvent
@@ -182,6 +183,16 @@ export interface ToolResultEvent extends Told<"tool_result"> {
   readonly is_error?: true;
   /** MIME types of the images and documents beside the text; absent: none. */
   readonly media?: readonly string[];
+}
+
+/** Sent with the detail `deltas`: what a call that still runs has printed. The next one takes its place. */
+export interface OutputEvent extends Told<"output"> {
+  /** The call, as the `call` event at its end names it. */
+  readonly call: Pick<CallNote, "tool" | "about">;
+  /** Its last lines. */
+  readonly output: string;
+  /** How long the call has run. */
+  readonly elapsed_ms: number;
 }
 
 /** Sent with the detail `deltas`: a preview, which a broken attempt leaves incomplete. */

@@ -21,6 +21,8 @@ export const LIMITS = {
   watchEvents: 1_000,
   /** Characters of a reply that arrives, for a client that comes meanwhile; beyond, it gets what comes after that. */
   comingChars: 262_144,
+  /** Characters of what a running call has printed, for a client that follows closely; beyond, the last ones. */
+  printedChars: 2_000,
   /**
    * Log lines kept for a later reader, and queued for a current one. Beyond: the oldest kept, the newest queued are
    * dropped.

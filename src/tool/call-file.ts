@@ -85,7 +85,9 @@ export class CallFile implements OpenFile {
     this.#refuseUnread();
     if (this.#closing.signal.aborted) throw failure("CANCELLED", "the file was closed");
     const call = this.#bind(data);
-    const feed = new ProgressFeed(this.#deps.clock);
+    const feed = new ProgressFeed(this.#deps.clock, ({ output }) => {
+      if (typeof output === "string") act.printed?.(output);
+    });
     const over = this.#perform(call, act, feed).then((result) => {
       feed.end();
       this.#state = { kind: "done" };

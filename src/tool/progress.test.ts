@@ -35,6 +35,18 @@ test("ProgressFeed gives the first frame at once, then the newest of each second
   expect(read(feed)).toBeNull();
 });
 
+test("ProgressFeed tells what is due, read or not", async () => {
+  const time = clock();
+  const told: unknown[] = [];
+  const feed = new ProgressFeed(time, (each) => told.push(each));
+  for (const n of [1, 2, 3]) feed.tell({ n });
+  await time.second();
+  feed.tell({ n: 4 });
+  feed.end();
+  await time.second();
+  expect(told).toEqual([{ n: 1 }, { n: 3 }]);
+});
+
 test("ProgressFeed: who reads slowly gets the newest; at the end what was not read is dropped, and waiting ends", async () => {
   const time = clock();
   const feed = new ProgressFeed(time);

@@ -12,6 +12,7 @@ export interface ProgressClock {
 
 export class ProgressFeed {
   readonly #clock: ProgressClock;
+  readonly #told: ((told: Progress) => void) | undefined;
   readonly #ended = new AbortController();
   /** Reported, and not yet due. */
   #next: Progress | null = null;
@@ -20,8 +21,10 @@ export class ProgressFeed {
   #isCooling = false;
   #wake = Promise.withResolvers<void>();
 
-  constructor(clock: ProgressClock) {
+  /** `due`: called with each frame as it becomes due, read or not. */
+  constructor(clock: ProgressClock, due?: (told: Progress) => void) {
     this.#clock = clock;
+    this.#told = due;
   }
 
   tell(told: Progress): void {
@@ -54,6 +57,7 @@ export class ProgressFeed {
   #release(): void {
     if (this.#next === null) return;
     this.#due = this.#next;
+    this.#told?.(this.#next);
     this.#next = null;
     this.#isCooling = true;
     this.#wake.resolve();

@@ -75,6 +75,16 @@ export const EVENT_DOCS: EventDocs = {
     sent: "When a call of the model has started an agent.",
     example: { event: "child", pid, child: asPid(9), agent: "explore", title: "find the callers" },
   },
+  output: {
+    sent: "When a call of the model that still runs has printed something, at most once a second; the next one takes its place. The client has asked for the detail `deltas`.",
+    example: {
+      event: "output",
+      pid,
+      call: { tool: "bash", about: "npm test" },
+      output: "ok 1\nok 2\n",
+      elapsedMs: 4_200,
+    },
+  },
   tombstone: {
     sent: "When a reply does not come of which pieces were sent. The client has asked for the detail `deltas`.",
     example: { event: "tombstone", pid, replyId: "msg_1" },

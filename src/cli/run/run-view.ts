@@ -112,6 +112,7 @@ export class RunView {
       // shown by print mode: print/printer.ts
       case "message":
       case "tool_result":
+      case "output":
       case "delta":
       case "tombstone":
       case "context.moved":

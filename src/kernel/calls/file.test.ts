@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Covers } from "../../abi/device.ts";
 import { asFd } from "../../abi/ids.ts";
+import { Redactor } from "../../lib/redact/redact.ts";
 import { LIMITS } from "../limits.ts";
 import { ByteDevice, brokenDevice, MessageDevice } from "../testing/fake-devices.ts";
 import { DENY } from "../testing/scripted-permit.ts";
@@ -29,6 +30,29 @@ describe("files", () => {
     }
     expect(pieces).toEqual(["he", "ll", "o", ""]);
     expect(await sys.stat("/dev/bytes/a")).toMatchObject({ size: 5, devicePath: "/dev/bytes" });
+  });
+
+  test("what a call of a tool prints goes to clients that follow closely, without secrets, its last characters", async () => {
+    const redactor = new Redactor(new Uint8Array(32));
+    redactor.learn(["planted-0815"]);
+    const t = testKernel({ redactor });
+    const device = new MessageDevice("bin");
+    device.script.act = async (_data, { printed }) => {
+      printed?.("one\n");
+      printed?.(`${"x".repeat(LIMITS.printedChars)} planted-0815\n`);
+    };
+    t.kernel.mount("/bin", device);
+    const { sys, proc } = await t.start();
+    const events = proc.watchers.watch(undefined, "deltas");
+    const fd = await sys.open("/bin/bash", 2);
+    await sys.write(fd, bytes("{}"));
+    proc.watchers.end();
+    const heard = (await Array.fromAsync(events)).filter((each) => each.event === "output");
+    expect(heard.map(({ call, output }) => [call.tool, output.length])).toEqual([
+      ["bash", 4],
+      ["bash", LIMITS.printedChars],
+    ]);
+    expect(heard[1]?.output).not.toContain("planted");
   });
 
   test("a device hears whether the place where it is about to act is the permitted one", async () => {

@@ -370,6 +370,7 @@ async function writeGuarded(writing: Writing, data: Uint8Array): Promise<void> {
       ...(scope.isSecret === true ? { showsSecrets: true as const } : {}),
       ...(granted === undefined ? {} : { granted }),
       ...(scope.slot === undefined ? {} : { lane: scope.slot }),
+      ...(told === undefined ? {} : { printed: told.begins() }),
       sys: core.handle(self, scope),
     };
     return entry.file.write(data, hands);

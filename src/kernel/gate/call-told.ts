@@ -4,6 +4,7 @@
 import { type CallEnd, type CallNote, firstLine, shortened } from "../../abi/call-note.ts";
 import type { WritePlan } from "../../abi/device.ts";
 import { messageOf, SyscallError } from "../../abi/errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
 import { redactedValue } from "../redact/redacted-journal.ts";
@@ -33,6 +34,22 @@ export class CallTold {
   planned({ tool = this.#tool, about = "" }: WritePlan): void {
     this.#tool = tool;
     this.#about = about;
+  }
+
+  /** It was permitted and runs; the function tells those who follow closely what it has printed. */
+  begins(): (output: string) => void {
+    const { watchers, pid } = this.#self;
+    const { redactor, clock } = this.#core.ports;
+    const begunMono = clock.mono();
+    return (printed) => {
+      if (!watchers.follows("deltas")) return;
+      const said = { call: { tool: this.#tool, about: shortened(this.#about) }, output: printed };
+      const clean = redactor === undefined ? said : (redactedValue(redactor, said) as typeof said);
+      const mono = clock.mono();
+      // a secret that the first of the given characters cut in two is left out with them
+      const output = clean.output.slice(-LIMITS.printedChars).toWellFormed();
+      this.#self.tell({ event: "output", pid, ...clean, output, elapsedMs: mono - begunMono }, mono);
+    };
   }
 
   over(): void {

@@ -40,6 +40,7 @@ export function logLine(event: ProcessEvent): Omit<LogEntry, "timestampMs"> | un
     case "said":
     case "message":
     case "tool_result":
+    case "output":
     case "delta":
     case "tombstone":
     // the program logs it

@@ -68,6 +68,23 @@ describe("Watchers", () => {
     expect(await Array.fromAsync(closest)).toEqual(all);
   });
 
+  test("what a call prints goes only to who follows closely, and of it a full queue keeps the newest", async () => {
+    const watchers = new Watchers();
+    const output = (text: string): ProcessEvent => ({
+      event: "output",
+      pid,
+      call: { tool: "bash", about: "make" },
+      output: text,
+      elapsedMs: 1,
+    });
+    const [far, near] = [watchers.watch(undefined, "messages"), watchers.watch(undefined, "deltas")];
+    for (let n = 1; n < LIMITS.watchEvents; n++) watchers.publish(ask(`${n}`));
+    for (const text of ["1", "2", "3"]) watchers.publish(output(text));
+    watchers.end();
+    expect((await Array.fromAsync(near)).filter(({ event }) => event === "output")).toEqual([output("3")]);
+    expect((await Array.fromAsync(far)).some(({ event }) => event === "output")).toBe(false);
+  });
+
   test("a full queue joins the pieces of one block, so that a slow reader gets every character", async () => {
     const watchers = new Watchers();
     const events = watchers.watch(undefined, "deltas");

@@ -14,6 +14,7 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
   "step",
   "tool",
   "call",
+  "output",
   "child",
   "said",
   "log",
@@ -32,6 +33,7 @@ const LOSABLE: ReadonlySet<ProcessEvent["event"]> = new Set([
 const NEEDS: { readonly [E in ProcessEvent["event"]]?: Detail } = {
   message: "messages",
   tool_result: "messages",
+  output: "deltas",
   delta: "deltas",
   tombstone: "deltas",
 };
@@ -177,8 +179,10 @@ function isEnough(has: Detail | undefined, needed: Detail | undefined): boolean 
   return needed === undefined || has === "deltas" || has === needed;
 }
 
-/** Two neighbouring pieces of one block as one: what a slow client gets then is coarser, but complete. */
+/** Two neighbouring pieces of one block as one: what a slow client gets then is coarser, but complete. Of output only the newest. */
 function joined(last: ProcessEvent, next: ProcessEvent): ProcessEvent | undefined {
+  if (last.event === "output" && next.event === "output")
+    return last.call.tool === next.call.tool && last.call.about === next.call.about ? next : undefined;
   if (last.event !== "delta" || next.event !== "delta") return undefined;
   const [a, b] = [last.piece, next.piece];
   if (a.type !== "content_block_delta" || b.type !== "content_block_delta" || a.index !== b.index)

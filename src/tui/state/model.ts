@@ -63,6 +63,8 @@ export interface CallEntry {
   /** The arguments; while they arrive their text so far. */
   readonly input: unknown;
   readonly note?: CallNote;
+  /** The last lines that it has printed; undefined once it is over. */
+  readonly printed?: { readonly text: string; readonly beganMono: number } | undefined;
   readonly result?: string;
   readonly isError?: boolean;
   readonly isFinal: boolean;

@@ -372,3 +372,28 @@ test("caughtUp() shows what was said meanwhile, and nothing twice", () => {
   expect(called.entries).toHaveLength(2);
   expect(caughtUp(called, calls, en)).toEqual(called);
 });
+
+test("what a running call prints stands where the call does, the newest only, and goes when the call is over", () => {
+  const output = (text: string, command = "ls -a"): Told => ({
+    event: "output",
+    call: { tool: "bash", about: command },
+    output: text,
+    elapsed_ms: 400,
+  });
+  const other = { ...USE, id: "t2", input: { command: "make" } };
+  const both = after([
+    input(1, "go"),
+    message(USE, other),
+    output("1\n"),
+    output("2\n"),
+    output("m\n", "make"),
+  ]);
+  const printed = (model: Model) => model.entries.map((entry) => entry.kind === "call" && entry.printed);
+  expect(printed(both)).toEqual([false, { text: "2\n", beganMono: 600 }, { text: "m\n", beganMono: 600 }]);
+  const noted = after([{ event: "call", call: { tool: "bash", about: "ls -a" } }], both);
+  expect(printed(noted).slice(1)).toEqual([undefined, { text: "m\n", beganMono: 600 }]);
+  const over = after([{ event: "tool_result", tool_use_id: "t2", content: "m" }], both);
+  expect(printed(over).at(-1)).toBeUndefined();
+  // it comes late
+  expect(after([output("late", "make")], after([idle], both)).entries).toEqual(after([idle], both).entries);
+});

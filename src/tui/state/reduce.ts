@@ -9,6 +9,7 @@ import type {
   IdleEvent,
   InputEvent,
   MessageEvent,
+  OutputEvent,
   QueuedEvent,
   ToolResultEvent,
   WireEvent,
@@ -67,6 +68,8 @@ export function reduce(model: Model, event: WireEvent, at: At): Model {
       return cutOff(model);
     case "message":
       return message(running(model, at), event);
+    case "output":
+      return printed(model, event, at);
     case "call":
       return noted(running(model, at), event.call);
     case "tool_result":
@@ -261,26 +264,51 @@ function message({ again, ...model }: Model, { content, model: name, usage }: Me
  * whose arguments its subject is made of. One from the history, which has none either, is taken only where no call is open.
  */
 function noted(model: Model, note: CallNote): Model {
-  const bare = model.entries.flatMap((entry, at) =>
-    entry.kind === "call" && entry.note === undefined && calls(entry, note.tool) ? [{ entry, at }] : [],
-  );
+  const bare = unnoted(model, note.tool);
   const under = bare.filter(({ entry }) => !entry.isFinal);
-  const open = under.length > 0 ? under : bare;
-  const fitting =
-    open.find(({ entry }) => note.about !== "" && inputText(entry).includes(note.about)) ??
-    open.reduce<(typeof open)[number] | undefined>(
-      (best, each) =>
-        best === undefined || sharedWith(each.entry, note) > sharedWith(best.entry, note) ? each : best,
-      undefined,
-    );
-  if (fitting === undefined)
+  const found = fitting(under.length > 0 ? under : bare, note);
+  if (found === undefined)
     return withEntries(model, [{ kind: "call", id: "", tool: note.tool, input: {}, note, isFinal: true }]);
-  const next = { ...model, entries: model.entries.with(fitting.at, { ...fitting.entry, note }) };
-  return note.refused === true && !fitting.entry.isFinal ? withoutDenial(next, fitting.at, note) : next;
+  const { printed: _, ...entry } = found.entry;
+  const next = { ...model, entries: model.entries.with(found.at, { ...entry, note }) };
+  return note.refused === true && !entry.isFinal ? withoutDenial(next, found.at, note) : next;
+}
+
+type Called = Pick<CallNote, "tool" | "about">;
+
+interface Placed {
+  readonly entry: CallEntry;
+  readonly at: number;
+}
+
+function unnoted({ entries }: Model, tool: string): readonly Placed[] {
+  return entries.flatMap((entry, at) =>
+    entry.kind === "call" && entry.note === undefined && calls(entry, tool) ? [{ entry, at }] : [],
+  );
+}
+
+function fitting(open: readonly Placed[], called: Called): Placed | undefined {
+  return (
+    open.find(({ entry }) => called.about !== "" && inputText(entry).includes(called.about)) ??
+    open.reduce<Placed | undefined>(
+      (best, each) =>
+        best === undefined || sharedWith(each.entry, called) > sharedWith(best.entry, called) ? each : best,
+      undefined,
+    )
+  );
+}
+
+/** It stands where the call does, until the call is over. */
+function printed(model: Model, { call, output, elapsed_ms }: OutputEvent, { mono }: At): Model {
+  const open = unnoted(model, call.tool).filter(({ entry }) => !entry.isFinal);
+  const found = fitting(open, call);
+  if (found === undefined) return model;
+  const entry = { ...found.entry, printed: { text: output, beganMono: mono - elapsed_ms } };
+  return { ...model, entries: model.entries.with(found.at, entry) };
 }
 
 /** How much of the subject are arguments of the call, in characters. */
-function sharedWith({ input: given }: CallEntry, { about }: CallNote): number {
+function sharedWith({ input: given }: CallEntry, { about }: Called): number {
   if (typeof given !== "object" || given === null) return 0;
   const texts = Object.values(given).filter((each) => typeof each === "string" && about.includes(each));
   return texts.join("").length;
@@ -314,7 +342,13 @@ function resulted(model: Model, { tool_use_id, content, is_error }: ToolResultEv
   const isError = is_error === true ? { isError: true } : {};
   return {
     ...model,
-    entries: model.entries.with(at, { ...entry, result: content, ...isError, isFinal: true }),
+    entries: model.entries.with(at, {
+      ...entry,
+      printed: undefined,
+      result: content,
+      ...isError,
+      isFinal: true,
+    }),
   };
 }
 

@@ -2,7 +2,7 @@
 import { type StructuredPatchHunk, structuredPatch } from "diff";
 import { safeLines } from "../../cli/screen/text/safe-text.ts";
 import type { CallEntry } from "../state/model.ts";
-import { type Line, wrapped } from "../text/line.ts";
+import { colouredLine, type Line, textOf, wrapped } from "../text/line.ts";
 import type { EntryLook } from "./entry-lines.ts";
 
 type Place = Pick<EntryLook, "theme" | "width" | "highlight" | "words">;
@@ -14,7 +14,7 @@ const MOST_LINES = 400;
 /** The pairs of arguments that are the text before and after an edit. */
 const EDITS = [["old_string", "new_string"] as const, ["old_text", "new_text"] as const];
 
-export function detailLines({ input, result }: CallEntry, place: Place): Line[] {
+export function detailLines({ input, result, printed }: CallEntry, place: Place): Line[] {
   const { theme } = place;
   const given = typeof input === "object" && input !== null ? (input as Record<string, unknown>) : {};
   const { pairs, keys } = editsIn(given);
@@ -26,8 +26,18 @@ export function detailLines({ input, result }: CallEntry, place: Place): Line[] 
     return isCode ? contentLines(value, language, place) : block(text, place, theme.dim);
   });
   const diff = pairs.flatMap((pair) => diffLines(pair, language, place));
-  const output = result === undefined || result.trim() === "" ? [] : block(result.trimEnd(), place, "");
+  const text = result ?? printedRows(printed?.text ?? "").join("\n");
+  const output =
+    text.trim() === "" ? [] : block(text.trimEnd(), place, result === undefined ? theme.dim : "");
   return [...argued, ...diff, ...output];
+}
+
+/** Of a row that a program has written over, the last state; no blank ones at the end. */
+export function printedRows(text: string): readonly string[] {
+  const rows = text.trimEnd().split("\n");
+  return rows.map((row) =>
+    textOf(colouredLine((row.trimEnd().split("\r").at(-1) ?? "").replaceAll("\t", "    "))),
+  );
 }
 
 type Given = Readonly<Record<string, unknown>>;

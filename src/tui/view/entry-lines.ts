@@ -12,12 +12,14 @@ import type { AsideEntry, CallEntry, NoticeLevel, ShellEntry, TranscriptEntry } 
 import { colouredLine, cutLine, type Line, wrapped } from "../text/line.ts";
 import { type MarkdownLook, markdownLines } from "../text/markdown.ts";
 import type { Paint } from "../text/theme.ts";
-import { detailLines } from "./call-details.ts";
+import { detailLines, printedRows } from "./call-details.ts";
 
 export interface EntryLook extends MarkdownLook {
   readonly words: Phrases;
   /** Calls with their arguments, output and diff, thinking in full. */
   readonly isUnfolded: boolean;
+  /** How many rows a call that runs has for what it prints, and the time now; absent: it has none. */
+  readonly live?: { readonly rows: number; readonly nowMono: number };
   /** Only the last so many characters of a text are looked at; absent: all. */
   readonly tailChars?: number;
 }
@@ -57,7 +59,10 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
     case "thinking":
       return thinkingLines(entry, look);
     case "call":
-      return [...callHead(entry, look), ...(look.isUnfolded ? detailLines(entry, look) : [])];
+      return [
+        ...callHead(entry, look),
+        ...(look.isUnfolded ? detailLines(entry, look) : printedLines(entry, look)),
+      ];
     case "shell":
       return shellLines(entry, look);
     case "aside":
@@ -185,6 +190,22 @@ function asideLines({ question, text, problem, isFinal }: AsideEntry, look: Entr
   return [[], ...hung("? ", question, look, theme.accent), ...body, ...end];
 }
 
+/** The last lines that a call has printed which still runs. */
+function printedLines({ printed, isFinal }: CallEntry, { live, theme, width }: EntryLook): Line[] {
+  if (printed === undefined || live === undefined || isFinal) return [];
+  return printedRows(printed.text)
+    .slice(-live.rows)
+    .map((row) =>
+      cutLine(
+        [
+          { text: "  │ ", style: theme.border },
+          { text: row, style: theme.dim },
+        ],
+        width,
+      ),
+    );
+}
+
 /** What went wrong has rows of its own where it would be cut. */
 function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const { theme, width, words } = look;
@@ -193,7 +214,8 @@ function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const { error, ...call } = known;
   const how = { paint: PLAIN, words: words.call };
   const isCut = error !== undefined && error !== "" && widthOf(callLine(known, ANY_WIDTH, how)) > width;
-  const [, ...rest] = [...callLine(isCut ? call : known, width, how)];
+  const time = timeOf(entry, look);
+  const [, ...rest] = [...callLine(isCut ? call : known, width - widthOf(time), how)];
   const mark = error === undefined ? "●" : "✗";
   // told of its end before the results of all calls of its reply are there; it may go on in the background, and of one that was
   // cut off it is not known how far it came
@@ -202,8 +224,15 @@ function callHead(entry: CallEntry, look: EntryLook): Line[] {
   const head: Line = [
     { text: isOver ? mark : "○", style: theme[role] },
     { text: rest.join(""), style: isOver ? "" : theme.dim },
+    ...(time === "" ? [] : [{ text: time, style: theme.dim }]),
   ];
   return isCut ? [head, ...hung("  ", error.slice(0, ERROR_CHARS), look, theme[role])] : [head];
+}
+
+/** How long a call that prints has run. */
+function timeOf({ printed, isFinal }: CallEntry, { live }: EntryLook): string {
+  if (printed === undefined || live === undefined || isFinal) return "";
+  return ` · ${Math.floor((live.nowMono - printed.beganMono) / 1000)}s`;
 }
 
 const REFUSED = /^Permission denied(?: by user)?(?:: |$)/;

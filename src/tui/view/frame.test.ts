@@ -387,3 +387,26 @@ test("while a dialog is open before the session is there, the mode line does not
   expect(said(undefined)).toContain(en.modeLine.connecting);
   expect(said({ lines: rows, back: 0, isSettled: true })).not.toContain(en.modeLine.connecting);
 });
+
+test("a running call has the last rows that it printed, and how long it runs; a small screen has one of them", () => {
+  const text = `${[1, 2, 3, 4, 5, 6].map((n) => `line ${n}`).join("\n")}\n10%\r\u001b[32m20%\u001b[0m ${"x".repeat(99)}\n\n`;
+  const call = { kind: "call", id: "1", tool: "bash", input: { command: "make" }, isFinal: false } as const;
+  const running: TranscriptEntry = { ...call, printed: { text, beganMono: 1_500 } };
+  const rowsAt = (entry: TranscriptEntry, columns: number, rows: number) => {
+    const scene = aScene(
+      { entries: [entry] },
+      { size: { columns, rows }, look: { ...look, width: columns - 1 } },
+    );
+    return liveFrame(scene).lines.slice(0, -3).map(textOf);
+  };
+  const last = `  │ 20% ${"x".repeat(70)}…`;
+  expect(rowsAt(running, 80, 24)).toEqual([
+    "○ bash make · 3s",
+    ...[3, 4, 5, 6].map((n) => `  │ line ${n}`),
+    last,
+  ]);
+  expect(rowsAt(running, 40, 20)).toEqual(["○ bash make · 3s", `${last.slice(0, 38)}…`]);
+  expect(rowsAt({ ...running, isFinal: true, printed: undefined }, 80, 24)).toEqual(["○ bash make"]);
+  const unfolded = entryLines(running, { ...look, isUnfolded: true }).map(textOf);
+  expect(unfolded).toContain("  │ line 1");
+});

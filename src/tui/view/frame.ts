@@ -64,6 +64,11 @@ const ROOMY_ROWS = 30;
 const SPINNER = ["·", "∙", "•", "∙"] as const;
 const SPIN_MS = 250;
 const LEFT = 2;
+/** The rows of what a running call prints. */
+const MOST_PRINTED = 5;
+/** With fewer rows or columns the screen has one row for it. */
+const SMALL = 24;
+const NARROW = 60;
 
 export function liveFrame(scene: Scene): Frame {
   const { size } = scene;
@@ -91,12 +96,13 @@ export function liveFrame(scene: Scene): Frame {
 }
 
 /** What is not final yet, and what follows it: its last rows. */
-function liveLines({ model, committed, look, size }: Scene, room: number): Line[] {
+function liveLines({ model, committed, look, size, nowMono }: Scene, room: number): Line[] {
+  const rows = size.rows < SMALL || size.columns < NARROW ? 1 : MOST_PRINTED;
   const tailChars = size.columns * size.rows * TAIL_SCREENS;
   const lines: Line[] = [];
   for (const entry of model.entries.slice(committed).toReversed()) {
     if (lines.length >= room) break;
-    lines.unshift(...entryLines(entry, { ...look, tailChars }));
+    lines.unshift(...entryLines(entry, { ...look, tailChars, live: { rows, nowMono } }));
   }
   return room === 0 ? [] : lines.slice(-room);
 }

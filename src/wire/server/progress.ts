@@ -10,6 +10,7 @@ import type {
   LlmStallEvent,
   LogEvent,
   MessageEvent,
+  OutputEvent,
   QueuedEvent,
   SchedWaitingEvent,
   SpawnEvent,
@@ -84,6 +85,8 @@ function toPayload(event: ProcessEvent, audience: Audience): WireEvent | undefin
       return messageOf(event);
     case "tool_result":
       return resultOf(event);
+    case "output":
+      return outputOf(event);
     case "delta":
       return { event: "delta", pid, piece: event.piece };
     case "mode":
@@ -188,6 +191,10 @@ function resultOf({ pid, result }: Of<"tool_result">): ToolResultEvent {
     ...(is_error === true ? { is_error } : {}),
     ...(media === undefined ? {} : { media: media.map(({ media_type }) => media_type) }),
   };
+}
+
+function outputOf({ event, pid, call, output, elapsedMs }: Of<"output">): OutputEvent {
+  return { event, pid, call, output, elapsed_ms: Math.round(elapsedMs) };
 }
 
 function activityPayload(event: Of<"tool" | "log">): ToolEvent | LogEvent {
