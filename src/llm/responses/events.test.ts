@@ -57,6 +57,32 @@ describe("ResponsesDecoder", () => {
     });
   });
 
+  it.each([
+    [
+      "done alone",
+      [done(0, { type: "message", content: [{ text: "Hi." }] }), done(1, { ...call, arguments: "{}" })],
+    ],
+    [
+      "done twice",
+      [0, 0].flatMap(() => [done(0, { type: "message", content: [{ text: "Hi." }] }), done(1, call)]),
+    ],
+    ["in the last event", []],
+  ])("takes items that are %s", async (_, items) => {
+    const output = [{ type: "message", content: [{ type: "output_text", text: "Hi." }] }, call];
+    const reply = await replyOf(...items, { ...completed, response: { status: "completed", output } });
+    expect(reply.stopReason).toBe("tool_use");
+    expect(reply.blocks).toMatchObject([
+      { type: "text", text: "Hi." },
+      { type: "tool_use", id: "c1", input: {} },
+    ]);
+  });
+
+  it("takes a refusal that comes whole as one", async () => {
+    const item = { type: "message", content: [{ type: "refusal", refusal: "No." }] };
+    const reply = await replyOf(added(0, { type: "message" }), done(0, item), completed);
+    expect(reply).toMatchObject({ stopReason: "refusal", blocks: [{ type: "text", text: "No." }] });
+  });
+
   it("keeps the parts of a summary apart, and the item behind it", async () => {
     const summary = [
       { type: "summary_text", text: "one" },

@@ -60,6 +60,8 @@ export class ResponsesDecoder implements Decoder {
   #hasStarted = false;
   #nextBlock = 0;
   readonly #open = new Map<unknown, OpenItem>();
+  /** Where items have ended. */
+  readonly #ended = new Set<unknown>();
   #hasCalls = false;
   #isRefusal = false;
   #stopReason: StopReason | undefined;
@@ -106,7 +108,7 @@ export class ResponsesDecoder implements Decoder {
         return yield* this.#content(event, event.summary_index === 0 ? "" : PARTS);
       case "response.completed":
       case "response.incomplete":
-        return this.#end(objectOf(event.response));
+        return yield* this.#end(objectOf(event.response));
       default:
         yield { type: "ping" };
     }
@@ -136,10 +138,14 @@ export class ResponsesDecoder implements Decoder {
     if (kind === "tool_use") yield* this.#start(open);
   }
 
+  /** An item that did not begin came whole, as some servers send it. */
   *#done(at: unknown, item: Json): Generator<StreamEvent> {
+    if (this.#ended.has(at)) return yield { type: "ping" };
+    if (!this.#open.has(at)) yield* this.#add(at, item);
     const open = this.#open.get(at);
-    if (open === undefined) return yield { type: "ping" };
+    if (open === undefined) return;
     const { kind } = open;
+    if (objectsOf(item.content).some(({ type }) => type === "refusal")) this.#isRefusal = true;
     const isEmpty = open.block === undefined || (kind === "tool_use" && !this.#hasJson.has(open));
     if (isEmpty) yield* this.#delta(open, wholeTexts[kind](item));
     const signature = kind === "thinking" ? signatureOf(item, this.#maker) : undefined;
@@ -149,6 +155,7 @@ export class ResponsesDecoder implements Decoder {
     }
     if (kind === "tool_use" && item.status === "incomplete") return;
     this.#open.delete(at);
+    this.#ended.add(at);
     if (kind === "tool_use") this.#hasCalls = true;
     if (open.block !== undefined) yield { type: "content_block_stop", index: open.block };
   }
@@ -201,7 +208,10 @@ export class ResponsesDecoder implements Decoder {
     yield { type: "content_block_stop", index };
   }
 
-  #end({ status, incomplete_details, usage }: Json): void {
+  /** Of a reply whose items were not sent one by one the whole comes here. */
+  *#end({ status, incomplete_details, usage, output }: Json): Generator<StreamEvent> {
+    if (this.#ended.size + this.#open.size === 0)
+      for (const [at, item] of objectsOf(output).entries()) yield* this.#done(at, item);
     const why = stringOf(objectOf(incomplete_details).reason);
     const whole = this.#isRefusal ? "refusal" : this.#hasCalls ? "tool_use" : "end_turn";
     this.#stopReason = status === "incomplete" ? (incompleteReasons[why] ?? "end_turn") : whole;
