@@ -28,6 +28,8 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
 const BROKEN_OFF: ReadonlyMap<string, LlmErrorKind> = new Map([
   ["insufficient_system_resource", "overloaded"],
   ["error", "server"],
+  // vLLM and SGLang: the server gave up the request
+  ["abort", "server"],
 ]);
 
 export class ChatDecoder implements Decoder {
@@ -47,9 +49,9 @@ export class ChatDecoder implements Decoder {
     return this.#finishReason !== "";
   }
 
-  failure({ error, choices }: Json): ErrorWords | undefined {
-    const [choice] = objectsOf(choices);
-    const told = error ?? choice?.error ?? undefined;
+  failure(event: Json): ErrorWords | undefined {
+    const [choice] = objectsOf(event.choices);
+    const told = errorIn(event) ?? choice?.error ?? undefined;
     if (told !== undefined) return wordsOf(told);
     const reason = stringOf(choice?.finish_reason);
     const kind = BROKEN_OFF.get(reason);
@@ -74,6 +76,8 @@ export class ChatDecoder implements Decoder {
     if (refusal !== "") this.#isRefusal = true;
     yield* this.#blocks.prose("text", refusal);
     for (const [at, fragment] of objectsOf(delta.tool_calls).entries()) yield* this.#call(fragment, at);
+    // the one call of servers from before there were several
+    if (delta.function_call) yield* this.#call({ function: delta.function_call }, 0);
     this.#finishReason = stringOf(choice.finish_reason) || this.#finishReason;
   }
 
@@ -179,6 +183,11 @@ function usageOf(usage: Json): Usage {
   };
 }
 
+/** What an answer says went wrong; of some servers it is the answer itself. */
+function errorIn(answer: Json): unknown {
+  return answer.error ?? (answer.object === "error" ? answer : undefined);
+}
+
 /** `error` is `{message, type, code}`, or a plain string from some servers. */
 function wordsOf(error: unknown, fallback = ""): ErrorWords {
   const { type, code, message } = objectOf(error);
@@ -200,8 +209,8 @@ export function chunkOf(answer: Json): Json {
 
 /** What every interface of such a server has in common. */
 export const OPENAI_SERVER: Pick<Codec, "refusal" | "models"> = {
-  refusal: ({ error }, fallback) => {
-    const { status: _, ...words } = wordsOf(error, fallback);
+  refusal: (body, fallback) => {
+    const { status: _, ...words } = wordsOf(errorIn(body), fallback);
     return words;
   },
   models: { path: "/models", ids: ({ data }) => objectsOf(data).map(({ id }) => stringOf(id)) },

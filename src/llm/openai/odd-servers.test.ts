@@ -45,6 +45,32 @@ describe("an OpenAI-compatible server", () => {
     ],
     ["gives no reason for the end but [DONE]", { body: sse(said, delta({})) + DONE }, HELLO],
     ["ends without [DONE]", { body: sse(said, ended) }, HELLO],
+    [
+      "makes its one call in the older form",
+      {
+        body: sse(
+          delta({ content: null, function_call: { name: "view", arguments: "" } }),
+          delta({ function_call: { arguments: '{"p":' } }),
+          delta({ function_call: { arguments: "1}" } }),
+          delta({}, "function_call"),
+        ),
+      },
+      [["view", { p: 1 }], "tool_use"],
+    ],
+    [
+      "answers in one piece with a call in the older form",
+      {
+        body: JSON.stringify({
+          choices: [
+            {
+              message: { function_call: { name: "view", arguments: '{"p":1}' } },
+              finish_reason: "function_call",
+            },
+          ],
+        }),
+      },
+      [["view", { p: 1 }], "tool_use"],
+    ],
     ["has blanks behind [DONE]", { body: `${sse(said, ended)}data: [DONE] \n\n` }, HELLO],
     ["sends empty choices first, or none", { body: sse({ choices: [] }, { id: "x" }, said, ended) }, HELLO],
     ["uses CRLF", { body: `${sse(said, ended)}${DONE}`.replaceAll("\n", "\r\n") }, HELLO],
@@ -206,6 +232,29 @@ describe("an OpenAI-compatible server that fails", () => {
       { body: sse({ error: { code: 429, message: "slow down" } }) },
       "rate_limit",
       "OpenAI answered 429: slow down",
+    ],
+    [
+      "as an answer of its own form",
+      {
+        head: "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n",
+        body: '{"object":"error","message":"no such field","code":400}',
+      },
+      "invalid",
+      "OpenAI answered 400: no such field",
+    ],
+    [
+      "as an event of its own form",
+      {
+        body: sse(said, { object: "error", message: "boom", type: "InternalServerError", code: 500 }) + DONE,
+      },
+      "server",
+      "OpenAI answered 500: boom",
+    ],
+    [
+      "with a request that it gave up",
+      { body: sse(said, delta({}, "abort")) + DONE },
+      "server",
+      "OpenAI answered it broke off the reply (abort)",
     ],
     [
       "within a choice",
