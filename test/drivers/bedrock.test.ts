@@ -120,6 +120,22 @@ describe("bedrockDriver()", () => {
   });
 });
 
+describe("bedrockDriver() with refused credentials", () => {
+  it.each([
+    [
+      "Authentication failed: Please make sure your API Key is valid.",
+      { AWS_BEARER_TOKEN_BEDROCK: "a-bearer" },
+      "AWS_BEARER_TOKEN_BEDROCK",
+    ],
+    ["The security token included in the request is expired", AWS_KEYS, "aws configure export-credentials"],
+  ])("takes %j as such", async (message, env, hint) => {
+    const { url } = await serve({ script: error(403, undefined, message) });
+    const driver = bedrockDriver({ AWS_REGION: "eu-west-1", ANTHROPIC_BEDROCK_BASE_URL: url, ...env });
+    const reply = fold(driver.stream(contractRequest({ model: "sonnet" }), new AbortController().signal));
+    await expect(reply).rejects.toMatchObject({ kind: "auth", hint: expect.stringContaining(hint) });
+  });
+});
+
 describe("readEventStream()", () => {
   const frame = (message: string): Buffer =>
     Buffer.from(bedrockErrorFrame(apiError(429, { message })), "latin1");

@@ -83,6 +83,14 @@ describe("ollamaDriver()", () => {
     expect(said).toEqual([expect.stringMatching(/^Ollama read 4096 tokens of a prompt of about \d+/)]);
   });
 
+  it("stream() says how to log in to the server's cloud", async () => {
+    const server = await serve({ script: error(401) });
+    expect(await failureOf(ollama(server))).toMatchObject({
+      kind: "auth",
+      hint: expect.stringContaining("ollama signin"),
+    });
+  });
+
   it("stream() refuses an agent with tools for a model without, at once", async () => {
     const server = await serve({ script: text("Hi."), capabilities: ["completion"] });
     expect(await failureOf(ollama(server))).toMatchObject({

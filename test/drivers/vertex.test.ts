@@ -70,6 +70,10 @@ describe("vertexDriver()", () => {
     expect(await ask()).toMatchObject({ kind: "auth", shouldRetry: true });
     const second = (await ask()) as LlmError;
     expect([second.kind, second.shouldRetry]).toEqual(["auth", undefined]);
+    expect([second.message, second.hint]).toEqual([
+      expect.stringMatching(/^Vertex refused the credentials \(401: /),
+      expect.stringContaining("gcloud auth application-default login"),
+    ]);
     expect(await ask()).toMatchObject({ blocks: [{ text: "Hi." }] });
     expect(tokens.asked).toHaveLength(3);
   });

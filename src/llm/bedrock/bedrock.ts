@@ -16,7 +16,7 @@ import { kindOf, notConfigured } from "../http/failure.ts";
 import { HttpDriver, type Outgoing, type Profile } from "../http/http-driver.ts";
 import { type Json, objectOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
-import { awsKeys } from "./credentials.ts";
+import { awsKeys, KEYS_HINT } from "./credentials.ts";
 import { readEventStream } from "./event-stream.ts";
 import { signed } from "./sign.ts";
 
@@ -108,7 +108,7 @@ function wordsOf({ type, message, status }: Json, fallback: string): ErrorWords 
   const words = { type: stringOf(type), code: "", message: stringOf(message) || fallback };
   if (status === 503) return { ...words, kind: "overloaded" };
   if (status === 424) return { ...words, kind: "server" };
-  if (status === 403 && /security token|signature|credential/i.test(words.message))
+  if (status === 403 && /security token|signature|credential|make sure your api key/i.test(words.message))
     return { ...words, kind: "auth" };
   return { ...words, kind: kindOf({ ...words, status: Number(status) }) };
 }
@@ -139,6 +139,7 @@ function bedrockProfile(env: Env, now: () => number): Profile {
         findBaseUrl(env.ANTHROPIC_BEDROCK_BASE_URL, `https://bedrock-runtime.${region}.amazonaws.com`) ?? "",
       keyName: bearer === "" ? "AWS_SECRET_ACCESS_KEY" : "AWS_BEARER_TOKEN_BEDROCK",
       secret: bearer,
+      ...(bearer === "" ? { loginHint: KEYS_HINT } : {}),
       unreachableHint: "Check the network, AWS_REGION and ANTHROPIC_BEDROCK_BASE_URL.",
     },
   };

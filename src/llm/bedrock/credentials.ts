@@ -11,7 +11,8 @@ import type { AwsKeys } from "./sign.ts";
 type Env = Readonly<Record<string, string>>;
 type Section = ReadonlyMap<string, string>;
 
-const hint =
+/** Where keys come from. */
+export const KEYS_HINT =
   "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_BEARER_TOKEN_BEDROCK, or AWS_PROFILE to a profile with keys; of one that " +
   "logs in elsewhere, run `aws configure export-credentials --format env`.";
 
@@ -28,7 +29,7 @@ export async function awsKeys(env: Env, device: string): Promise<AwsKeys> {
   }
   const isThere = found.some((section) => section.size > 0);
   const why = isThere ? "has no keys" : `is in neither ${credentials} nor ${config}`;
-  throw notConfigured(device, `the AWS profile ${name} ${why}`, hint);
+  throw notConfigured(device, `the AWS profile ${name} ${why}`, KEYS_HINT);
 }
 
 function filesOf(env: Env): { readonly credentials: string; readonly config: string } {

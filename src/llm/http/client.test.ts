@@ -139,6 +139,12 @@ describe("HttpClient", () => {
     expect([told, date]).toEqual([{ "retry-after": "7" }, expect.stringContaining("GMT")]);
   });
 
+  it("post() reads a refusal that is the one item of a list", async () => {
+    const { client } = await clientOf((_, response) => response.writeHead(400).end('[{"error":"no"}]'));
+    const refusal = client.post("/x", "{}", { signal });
+    await expect(refusal).rejects.toMatchObject({ status: 400, body: { error: "no" } });
+  });
+
   it("post() follows no redirect", async () => {
     let asked = 0;
     const { client } = await clientOf((_, response) => {

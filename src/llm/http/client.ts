@@ -54,7 +54,8 @@ export class HttpRefusal extends Error {
     const isMoved = statusCode >= 300 && statusCode < 400 && location !== undefined;
     super(`${statusCode} ${isMoved ? movedTo(location) : readable(text)}`);
     this.status = statusCode;
-    this.body = objectOf(parsed(text));
+    // where a stream is a list of answers, as at Google, a refusal is one, too
+    this.body = objectOf([parsed(text)].flat()[0]);
     for (const name of TOLD) if (headers[name] !== undefined) this.headers.set(name, String(headers[name]));
   }
 }

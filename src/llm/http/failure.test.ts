@@ -24,6 +24,9 @@ describe("kindOf()", () => {
     [400, "prompt is too long: 9 tokens > 8 maximum", "prompt_too_long"],
     [400, "This model's maximum context length is 8 tokens", "prompt_too_long"],
     [400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", "prompt_too_long"],
+    [400, "This model's maximum prompt length is 8 but the request contains 9 tokens.", "prompt_too_long"],
+    [400, "Incorrect API key provided: xa***ef.", "auth"],
+    [400, "The provided model identifier is invalid.", "model_not_found"],
     [400, "Could not process image", "media"],
     [400, "temperature: range: 0..1", "invalid"],
     [422, "unprocessable", "invalid"],
@@ -45,6 +48,26 @@ describe("kindOf()", () => {
 });
 
 describe("answerError()", () => {
+  it.each([
+    ["Limit 30000, Used 29000, Requested 2000. Please try again in 1.2s. Visit https://h.example", 1_200],
+    ["Please try again in 450ms.", 450],
+    ["Please try again in 6m0s.", 360_000],
+    ["Please retry in 1h2m3.5s", 3_723_500],
+    ["Please retry after 7 seconds", 7_000],
+    ["Please try again later.", undefined],
+  ])("reads when to try again from %j", (message, retryAfterMs) => {
+    expect(answerError(endpoint, answer(429, message)).retryAfterMs).toBe(retryAfterMs);
+    expect(answerError(endpoint, { ...answer(429, message), retryAfterMs: 5 }).retryAfterMs).toBe(5);
+  });
+
+  it("says how to log in where no variable holds a key", () => {
+    const loginHint = "Run `login`.";
+    expect(answerError({ ...endpoint, loginHint }, answer(401, "who?"))).toMatchObject({
+      message: "Anthropic refused the credentials (401: who?)",
+      hint: loginHint,
+    });
+  });
+
   it.each([
     [400, "Conversation roles must alternate user/assistant/user/assistant/...", "chat template"],
     [

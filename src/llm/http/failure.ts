@@ -15,6 +15,8 @@ export interface Endpoint {
   readonly keyName: string;
   /** The credential itself, also removed from error texts. */
   readonly secret: string;
+  /** How to log in, where what proves who asks is no key in a variable. */
+  readonly loginHint?: string;
   /** The hint when no server answers. */
   readonly unreachableHint: string;
 }
@@ -60,9 +62,11 @@ const byType: Readonly<Record<string, LlmErrorKind>> = {
 };
 
 const tooLong =
-  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|exceeds? (the )?context limit|input token count|payload size exceeds|too many (input )?tokens|request too large/i;
+  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|exceeds? (the )?context limit|input token count|payload size exceeds|too many (input )?tokens|request too large|maximum prompt length/i;
 const outOfMoney =
   /insufficient_quota|credit balance|billing|spend(ing)? limit|usage limit|exceeded your current quota/i;
+/** Some servers refuse a key with 400. */
+const badKey = /\b(incorrect|invalid|missing) api[ _]key\b|\bapi[ _]key (is )?(not valid|invalid|expired)\b/i;
 const badMedia = /\b(image|document|pdf|media)\b/i;
 const busy = /overloaded|at capacity|server busy/i;
 
@@ -76,7 +80,9 @@ export function kindOf(answer: ErrorAnswer): LlmErrorKind {
   if (status !== undefined && status >= 500) return busy.test(text) ? "overloaded" : "server";
   if (tooLong.test(text)) return "prompt_too_long";
   if (outOfMoney.test(text)) return "quota";
-  if (/model_not_found/.test(code)) return "model_not_found";
+  if (/model_not_found/.test(code) || /\bmodel identifier is invalid\b/i.test(message))
+    return "model_not_found";
+  if (badKey.test(text)) return "auth";
   return badMedia.test(message) ? "media" : "invalid";
 }
 
@@ -86,7 +92,8 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
   const bare = answer.message.startsWith(`${status} `) ? answer.message.slice(4) : answer.message;
   const said = clean(bare || answer.type || "no explanation", endpoint.secret);
   const what = status === undefined ? said : `${status}: ${said}`;
-  const retryAfterMs = (headers && retryAfter(headers)) ?? answer.retryAfterMs;
+  const told = (headers && retryAfter(headers)) ?? answer.retryAfterMs;
+  const retryAfterMs = told ?? (kind === "rate_limit" ? waitInWords(answer.message) : undefined);
   const shouldRetry = headers?.get("x-should-retry");
   return new LlmError({
     kind,
@@ -183,7 +190,8 @@ function sentence(
   what: string,
   retryAfterMs: number | undefined,
 ): string {
-  const { vendor, keyName, baseUrl } = endpoint;
+  const { vendor, keyName, baseUrl, loginHint } = endpoint;
+  if (kind === "auth" && loginHint !== undefined) return `${vendor} refused the credentials (${what})`;
   if (kind === "auth") return `${vendor} refused the API key in ${keyName} (${what})`;
   if (kind === "model_not_found")
     return `${vendor} at ${shownUrl(baseUrl)} does not have the model (${what})`;
@@ -198,7 +206,9 @@ function hintFor(
   { status, message }: Pick<ErrorAnswer, "status" | "message">,
 ): string | undefined {
   if (kind === "auth")
-    return `Set ${endpoint.keyName} to a key that is valid at ${shownUrl(endpoint.baseUrl)}.`;
+    return (
+      endpoint.loginHint ?? `Set ${endpoint.keyName} to a key that is valid at ${shownUrl(endpoint.baseUrl)}.`
+    );
   if (kind === "model_not_found" && status === 404 && URL.parse(endpoint.baseUrl)?.pathname === "/")
     return "Name another model with --model, or check the base URL: those of many servers end in /v1.";
   if (kind === "model_not_found") return "Name another model with --model, or check the base URL.";
@@ -249,6 +259,16 @@ export function retryAfter(headers: Headers, nowMs: number = Date.now()): number
   const itsClock = Date.parse(headers.get("date") ?? "");
   const until = Date.parse(value) - (Number.isNaN(itsClock) ? nowMs : itsClock);
   const delayMs = /^-?[\d.]+$/.test(value) ? Number(value) * 1000 : until;
+  return delayMs > 0 ? Math.ceil(delayMs) : undefined;
+}
+
+const WAIT = /\b(?:try again|retry) (?:in|after) (?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+) ?(ms|s))?/i;
+
+/** The delay in the words of a refusal, as "try again in 1m2.5s", where nothing else names one, in ms. */
+function waitInWords(message: string): number | undefined {
+  const [, hours = 0, minutes = 0, rest = 0, unit] = WAIT.exec(message) ?? [];
+  const restMs = Number(rest) * (unit?.toLowerCase() === "ms" ? 1 : 1000);
+  const delayMs = (Number(hours) * 60 + Number(minutes)) * 60_000 + restMs;
   return delayMs > 0 ? Math.ceil(delayMs) : undefined;
 }
 

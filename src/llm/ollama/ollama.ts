@@ -88,6 +88,7 @@ function ollamaProfile(env: Readonly<Record<string, string>>): Profile {
       baseUrl: findOllamaOrigin(env.OLLAMA_HOST) ?? "",
       keyName: "OLLAMA_HOST",
       secret: "",
+      loginHint: "Run `ollama signin` where the server runs: models of its cloud need an account.",
       unreachableHint: "Start Ollama with `ollama serve`, or set OLLAMA_HOST to where it runs.",
     },
   };

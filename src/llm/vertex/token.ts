@@ -17,7 +17,8 @@ const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
 /** How long before its end a token is no longer used. */
 const MARGIN_MS = 60_000;
-const hint =
+/** Where credentials come from. */
+export const LOGIN_HINT =
   "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file.";
 
 interface Token {
@@ -95,7 +96,7 @@ export class GoogleToken {
       throw new Error(`credentials of the type ${JSON.stringify(type)} are not supported`);
     } catch (error) {
       const why = error instanceof SyntaxError ? "it is not JSON" : (error as Error).message;
-      throw notConfigured(this.#device, `no Google credentials in ${file}: ${why}`, hint);
+      throw notConfigured(this.#device, `no Google credentials in ${file}: ${why}`, LOGIN_HINT);
     }
   }
 
@@ -107,7 +108,7 @@ export class GoogleToken {
       device: this.#device,
       status,
       message,
-      hint,
+      hint: LOGIN_HINT,
     });
   }
 }

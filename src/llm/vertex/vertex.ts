@@ -16,7 +16,7 @@ import { notConfigured } from "../http/failure.ts";
 import { HttpDriver, type Profile } from "../http/http-driver.ts";
 import { type Json, objectOf, objectsOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
-import { GoogleToken } from "./token.ts";
+import { GoogleToken, LOGIN_HINT } from "./token.ts";
 
 type Env = Readonly<Record<string, string>>;
 
@@ -99,6 +99,7 @@ function vertexProfile(env: Env, region: string): Profile {
       baseUrl: findBaseUrl(env.VERTEX_BASE_URL, `https://${host}aiplatform.googleapis.com/v1`) ?? "",
       keyName: "ANTHROPIC_VERTEX_PROJECT_ID",
       secret: "",
+      loginHint: LOGIN_HINT,
       unreachableHint: "Check the network, CLOUD_ML_REGION and VERTEX_BASE_URL.",
     },
   };
