@@ -241,6 +241,8 @@ describe("the tool agent", () => {
 });
 
 /** Plays a lead that starts `prompts` beside it, then says what each message told it. */
+const used = (tool: string, params: object) => ({ name: "tool_call", input: { tool, params } });
+const named = (name: string) => childCall(name, { run_in_background: true, name });
 const background = (prompt: string) => childCall(prompt, { run_in_background: true });
 const notices = (request: ModelRequest) =>
   request.messages
@@ -297,47 +299,70 @@ describe("an agent in the background", () => {
     expect(bodies("child.detached")).toHaveLength(1);
   });
 
-  it("is waited for by job_output and ended by stop with all below it; neither is told again", async () => {
-    const [gate, asked, begun] = [1, 2, 3].map(() => Promise.withResolvers<void>());
+  it("is waited for by job_output and ended by stop with all below it; its sibling goes on, and is a stranger", async () => {
+    const [gate, asked, begun, settledDown] = [1, 2, 3, 4].map(() => Promise.withResolvers<void>());
     const idOf = (result = "") => /agent-[0-9a-f]{12}/.exec(result)?.[0];
     let ids: (string | undefined)[] = [];
+    const nap = (s: number) =>
+      toolUse({ name: "bash", input: { command: `sleep ${s}; true`, run_in_background: true } });
+    const naps = () => [601, 602, 603].filter((s) => world.commands(new RegExp(`^sleep ${s}$`)).length > 0);
+    const seen: number[][] = [];
     await serve({
-      lead: (request) => {
+      lead: async (request) => {
         switch (request.assistantTurns) {
           case 0:
-            return toolUse([background("dig"), background("top")]);
+            return toolUse([background("dig"), named("top"), named("side")]);
           case 1:
             // before it asks again, neither has ended; the one that it stops has started another by then
             ids = results(request).map(idOf);
             asked!.resolve();
-            return toolUse({
-              name: "tool_call",
-              input: { tool: "job_output", params: { shell_id: ids[0] } },
-            }).until(begun!.promise);
+            return toolUse(used("job_output", { shell_id: ids[0] })).until(begun!.promise);
           case 2:
-            return toolUse({ name: "tool_call", input: { tool: "stop", params: { to: ids[1] } } });
+            await settledDown!.promise;
+            seen.push(await settled(naps, ({ length }) => length === 3));
+            return toolUse(used("stop", { to: ids[1] }));
+          case 3:
+            seen.push(naps());
+            gate!.resolve();
+            return text(results(request)[0]!);
           default:
-            return text(`${results(request)[0]} ${notices(request).length}`);
+            return text(notices(request).join());
         }
       },
       dig: () => text("Found it.").until(asked!.promise),
-      top: () => toolUse(childCall("deep")),
-      deep: () => {
+      top: (request) => (request.assistantTurns === 0 ? nap(601) : toolUse(childCall("deep"))),
+      deep: (request) => {
+        if (request.assistantTurns === 0) return nap(602);
         begun!.resolve();
         return text("Never.").until(gate!.promise);
       },
+      side: async (request) => {
+        if (request.assistantTurns === 0) return nap(603);
+        await begun!.promise;
+        const to = ["top", ids[1], "nobody"].map((each) => used("send", { to: each, message: "psst" }));
+        if (request.assistantTurns === 1) return toolUse(to);
+        settledDown!.resolve();
+        return text(results(request).join("\n")).until(gate!.promise);
+      },
     });
-    const run = world.start(["-q", "lead"], { env: modelEnv(server) });
+    const run = world.start(["-q", "--permission-mode", "bypass", "lead"], { env: modelEnv(server) });
     const { code, stdout } = await run.done;
-    gate!.resolve();
-    expect(code).toBe(0);
+    expect([code, stdout]).toEqual([0, '<summary>Agent "does side" completed</summary>\n']);
     expect(results(requestsOf("lead")[2]!)[0]).toMatch(/^Found it\.\nprocess \d+: exited \(completed\)$/);
-    expect(stdout).toMatch(/^Process \d+ has ended, with all below it \(killed: SIGTERM\)\..* 0\n$/s);
-    expect(bodies("process.exited").map(({ reason }) => reason)).toEqual([
+    expect(results(requestsOf("lead")[3]!)[0]).toMatch(
+      /^Process \d+ has ended, with all below it \(killed: SIGTERM\)\./,
+    );
+    expect(seen).toEqual([[601, 602, 603], [603]]);
+    const ofAgents = bodies("process.exited").filter(({ result }) => result !== undefined);
+    expect(ofAgents.map(({ reason }) => reason)).toEqual([
       "completed",
       ...["killed: SIGTERM", "killed: SIGTERM"],
-      "completed",
+      ...["completed", "completed"],
     ]);
+    const [byName, byId, nobody] = results(requestsOf("side")[2]!);
+    expect(byName).toMatch(/^Error \[PERMISSION\]: .*top is not above or below this process/);
+    expect(byId).toMatch(/^Error \[PERMISSION\]: .*agent-[0-9a-f]{12} is not above or below this process/);
+    expect(nobody).toMatch(/^Error \[NOT_FOUND\]: group not found: nobody/);
   });
 
   it("that has ended goes on with a message to its name, and the run waits for it again", async () => {
@@ -459,7 +484,6 @@ describe("the coordinator of the environment", () => {
   });
 });
 
-const used = (tool: string, params: object) => ({ name: "tool_call", input: { tool, params } });
 const told = (request: ModelRequest) =>
   request.messages.flatMap((message) => (message.role === "user" ? userTexts(message) : [])).join("\n");
 /** The number of a request in a message of the team. */

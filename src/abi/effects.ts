@@ -50,8 +50,8 @@ export type Effect =
   /**
    * A message or a signal to another process. `to`: a pid, a service of the own compose project, a group by name, `*`.
    * `member`: all names of the member of that project that receives it; `names`: those of every other process that does.
-   * `isAbove`: its only receiver is an ancestor of the caller, which gets the caller's labels with its result in any case. All
-   * are set only by the gate.
+   * `isAbove`: its only receiver is an ancestor of the caller, which gets the caller's labels with its result in any case.
+   * `isStranger`: it is for a process that takes no message of the caller. All are set only by the gate.
    */
   | {
       readonly kind: "message";
@@ -60,6 +60,7 @@ export type Effect =
       readonly member?: readonly string[];
       readonly names?: readonly string[];
       readonly isAbove?: true;
+      readonly isStranger?: true;
     }
   /** A change of the caller's own permission mode. */
   | { readonly kind: "mode"; readonly to: PermissionMode }

@@ -278,8 +278,9 @@ export interface Syscalls {
 
   /**
    * Resolves when the message is durable. At most 256 KiB (INVALID). A mailbox holds 1,024 messages and 16 MiB; if it
-   * is full: UNAVAILABLE, nothing is stored. NOT_FOUND: the caller sees no such process, or it has ended. Once the
-   * message is being written to disk, `signal` no longer cancels it.
+   * is full: UNAVAILABLE, nothing is stored. NOT_FOUND: no such process, or it has ended. PERMISSION: it is neither an
+   * ancestor nor a descendant, and in no group with the caller. Once the message is being written to disk, `signal` no longer
+   * cancels it.
    */
   send(target: Pid, data: Uint8Array, signal?: AbortSignal, options?: SendOptions): Promise<Sent>;
   /**

@@ -83,10 +83,18 @@ describe("send()", () => {
     expect(text((await parent.sys.recv()).data)).toBe("idle");
   });
 
-  test("to who is out of sight is NOT_FOUND, as to who is not there", async () => {
-    const { t, child } = await pair();
-    const stranger = await t.start();
-    for (const pid of [stranger.pid, asPid(99), asPid(0)])
+  test("to a stranger is PERMISSION, a sibling too; to who is not there, or has ended out of sight, NOT_FOUND", async () => {
+    const { t, parent, child } = await pair();
+    const [stranger, ended] = [await t.start(), await t.start()];
+    const sibling = await t.start({ by: parent.sys });
+    ended.end();
+    await ended.proc.done.promise;
+    for (const { pid } of [stranger, sibling])
+      await expect(child.sys.send(pid, bytes("x"))).rejects.toMatchObject({
+        code: "PERMISSION",
+        message: expect.stringContaining(`process ${pid} is not above or below`),
+      });
+    for (const pid of [ended.pid, asPid(99), asPid(0)])
       await expect(child.sys.send(pid, bytes("x"))).rejects.toMatchObject({
         code: "NOT_FOUND",
         message: `process not found: ${pid}`,
@@ -99,7 +107,7 @@ describe("send()", () => {
     const [a, b, c] = [await t.start({ group: "team" }), await t.start({ group: "team" }), await t.start()];
     await a.sys.send(b.pid, bytes("mate"));
     expect(text((await b.sys.recv()).data)).toBe("mate");
-    await expect(a.sys.send(c.pid, bytes("x"))).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(a.sys.send(c.pid, bytes("x"))).rejects.toMatchObject({ code: "PERMISSION" });
   });
 
   test("to a zombie is NOT_FOUND, in these words", async () => {

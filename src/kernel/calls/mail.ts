@@ -57,8 +57,8 @@ type Pacing = Notifying & {
 
 /**
  * Send(pid, size): puts a message into the mailbox of a process that the caller sees: itself, its descendants,
- * ancestors, group members, fellow members of its compose project. Any other pid is NOT_FOUND: an invisible process
- * looks like a missing one. An agent below the caller that has ended comes back and reads it. Resolves when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE
+ * ancestors, group members, fellow members of its compose project. Any other that lives is PERMISSION, which says no more
+ * than that the pid is in use. An agent below the caller that has ended comes back and reads it. Resolves when the message is durable. Back-pressure: a full box refuses with UNAVAILABLE
  * and stores nothing; the sender decides whether to wait, drop or report it.
  */
 const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, Sending> = {
@@ -92,7 +92,7 @@ const send: KernelCall<"send", { pid: Pid; data: Uint8Array } & OwnSendOptions, 
         ? await resumed(core, self, pid, letter)
         : undefined;
     if (back !== undefined) return back;
-    const target = table.require(self.pid, pid, "Send", "see");
+    const target = receiverOf(table, self, pid);
     checkFellow(pass, pid);
     const unseen = media === undefined ? undefined : whyUnseen(core, target);
     if (unseen !== undefined) throw new SyscallError({ ...call, code: "INVALID", message: unseen });
@@ -126,6 +126,14 @@ async function checkPace({ core, self, scope }: CallPass<Pacing, Process>, pid: 
     await core.deliver(proc, SIGNALS.SIGPAUSE);
   }
   refuse(words, "say what came of it; the user lets you go on");
+}
+
+/** PERMISSION: it lives, and the caller does not see it. NOT_FOUND: nobody lives there. */
+function receiverOf(table: ProcessTable, self: Process, pid: Pid): Process {
+  if (pid === PID_KERNEL || table.get(pid)?.isLive !== true || table.sees(self.pid, pid))
+    return table.require(self.pid, pid, "Send", "see");
+  const message = `process ${pid} is not above or below the caller, and not in a group with it`;
+  throw new SyscallError({ syscall: "Send", pid: self.pid, code: "PERMISSION", message });
 }
 
 /** Only the program has a position, and none after the end of its process. */

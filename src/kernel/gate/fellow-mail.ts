@@ -28,14 +28,15 @@ interface Mail {
 /** Fills in the names of those whom the message is for; what the caller claims about that is ignored. */
 export function withReceivers(core: Fellowship, self: Process, effect: Effect): Effect {
   if (effect.kind !== "message") return effect;
-  const { member: _, names: _names, isAbove: _isAbove, ...asked } = effect;
+  const { member: _, names: _names, isAbove: _above, isStranger: _far, ...asked } = effect;
   if (asked.signal !== undefined) return asked;
   const [found, ...others] = membersNamed(core.projects.fellowsOf(self), asked.to);
   if (others.length > 0) return asked;
   if (found === undefined) {
     const names = namesNear(core, self, asked.to);
+    if (names === "stranger") return { ...asked, isStranger: true };
     const above = isForAbove(core, self, asked.to) ? { isAbove: true as const } : {};
-    return names === undefined ? asked : { ...asked, names, ...above };
+    return { ...asked, names, ...above };
   }
   return { ...asked, member: [found.service, memberName(found), String(found.pid)] };
 }

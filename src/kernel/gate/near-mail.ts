@@ -18,20 +18,25 @@ export interface Neighbourhood {
 
 /**
  * All names of those whom `to` may mean. Empty: no live process, but perhaps an agent below the caller that has ended.
- * undefined: a process that the caller does not see.
+ * "stranger": a live one that takes no message of the caller. A pid, an agentId and a name of the caller's own session say so
+ * much; a name that somebody bears in another session is nobody's here.
  */
-export function namesNear(core: Neighbourhood, self: Process, to: string): readonly string[] | undefined {
+export function namesNear(core: Neighbourhood, self: Process, to: string): readonly string[] | "stranger" {
   const meant = meantBy(core, self, to);
   const seen = meant.filter(({ pid }) => core.table.looksInto(self.pid, pid));
-  if (meant.length > 0 && seen.length === 0) return undefined;
+  const isKnown = (each: Process): boolean => isLasting(to) || topOf(core, each) === topOf(core, self);
+  if (seen.length === 0 && meant.some((each) => each.isLive && isKnown(each))) return "stranger";
   return [...new Set(seen.flatMap(namesOf))].filter((name) => name !== to);
 }
 
 /** Whether `to`, a name that only one process ever has, is that of an ancestor. */
 export function isForAbove(core: Neighbourhood, self: Process, to: string): boolean {
-  const isLasting = findPid(to) !== undefined || to === "main" || to.startsWith("agent-");
-  const [found, ...others] = isLasting ? meantBy(core, self, to) : [];
+  const [found, ...others] = isLasting(to) || to === "main" ? meantBy(core, self, to) : [];
   return found !== undefined && others.length === 0 && core.table.isAncestor(found.pid, self.pid);
+}
+
+function isLasting(to: string): boolean {
+  return findPid(to) !== undefined || to.startsWith("agent-");
 }
 
 function namesOf({ pid, seed }: Process): readonly string[] {
@@ -46,7 +51,7 @@ function meantBy({ table, groups }: Neighbourhood, self: Process, to: string): r
   };
   const pid = findPid(to);
   if (pid !== undefined) return at(pid as Pid);
-  if (to === "main") return top({ table }, self);
+  if (to === "main") return [topOf({ table }, self)].filter((top) => top !== self);
   const members =
     to === "*" ? [...groups.of(self)].flatMap((id) => groups.find(id).pids) : inGroup(groups, to);
   const called = [...table.all()].filter(
@@ -55,11 +60,12 @@ function meantBy({ table, groups }: Neighbourhood, self: Process, to: string): r
   return [...members.flatMap(at), ...called];
 }
 
-function top({ table }: Pick<Neighbourhood, "table">, self: Process): readonly Process[] {
-  let highest = self;
-  for (let at = table.get(self.ppid); at !== undefined && at.pid !== PID_KERNEL; at = table.get(at.ppid))
+/** The agent that the user has started, above the process or itself. */
+function topOf({ table }: Pick<Neighbourhood, "table">, proc: Process): Process {
+  let highest = proc;
+  for (let at = table.get(proc.ppid); at !== undefined && at.pid !== PID_KERNEL; at = table.get(at.ppid))
     highest = at;
-  return highest === self ? [] : [highest];
+  return highest;
 }
 
 function inGroup(groups: Neighbourhood["groups"], name: string): readonly Pid[] {

@@ -83,6 +83,12 @@ describe("a message to a member of the same compose project", () => {
     expect(judged({ ...near, isAbove: true }, [denied("send(7)")], { labels: [web] })).toBe("deny");
   });
 
+  test("is refused for a stranger, by whatever rule and in whatever mode, and nobody is asked", () => {
+    const far: Effect = { kind: "message", to: "7", isStranger: true };
+    for (const mode of ["default", "auto", "bypass"] as const)
+      expect(judged(far, [allowed("send"), allowed("send(7)")], { mode })).toBe("deny");
+  });
+
   test("is no signal: that asks as before", () => {
     expect(judged({ kind: "message", to: "writer", signal: "SIGTERM", member: ["writer"] })).toBe("ask");
   });

@@ -81,9 +81,12 @@ function isCalled(
 
 /**
  * Members of one compose project, of one group and of one tree may message each other without a question, unless a deny or
- * ask rule names the receiver by any of its names. A process sees nobody else, and writes to nobody whom it does not see.
+ * ask rule names the receiver by any of its names. No rule and no mode lets one write to a stranger.
  */
-export function judgeMessage(c: Case, { to, signal, member, names: near = member }: Message): Verdict {
+export function judgeMessage(c: Case, effect: Message): Verdict {
+  const { to, signal, member, names: near = member } = effect;
+  if (effect.isStranger === true)
+    return deny("default", `${shown(to)} is not above or below this process, and not in a group with it`);
   const always = signal === undefined && /^[\w.*-]+$/.test(to) ? `send(${to})` : null;
   const isNear = signal === undefined && near !== undefined;
   const names = isNear ? [to, ...near] : [to];

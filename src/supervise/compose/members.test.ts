@@ -203,10 +203,10 @@ describe("nobody makes itself a member", () => {
     const child = await bench.t.start({ by: bench.sys("a") });
     const stranger = await bench.t.start();
     for (const sys of [child.sys, stranger.sys, bench.sys("c")]) {
-      expect(await bench.send(sys, b)).toBe("NOT_FOUND");
+      expect(await bench.send(sys, b)).toBe("PERMISSION");
       expect(await bench.seenBy(sys)).toBe("");
     }
-    expect(await bench.send(bench.sys("b"), child.pid)).toBe("NOT_FOUND");
+    expect(await bench.send(bench.sys("b"), child.pid)).toBe("PERMISSION");
     // a child asks its parent
     expect(await bench.send(child.sys, bench.pid("a"))).toBe("sent");
   });
@@ -217,9 +217,9 @@ describe("nobody makes itself a member", () => {
     const hung = await bench.t.start({ parentPid: project });
     const mate = await bench.t.start({ group: "team" });
     expect(bench.t.kernel.projects.memberOf(hung.proc)).toBeUndefined();
-    expect(await bench.send(hung.sys, bench.pid("b"))).toBe("NOT_FOUND");
-    expect(await bench.send(bench.sys("b"), hung.pid)).toBe("NOT_FOUND");
-    expect(await bench.send(mate.sys, bench.pid("b"))).toBe("NOT_FOUND");
+    expect(await bench.send(hung.sys, bench.pid("b"))).toBe("PERMISSION");
+    expect(await bench.send(bench.sys("b"), hung.pid)).toBe("PERMISSION");
+    expect(await bench.send(mate.sys, bench.pid("b"))).toBe("PERMISSION");
     expect(bench.t.kernel.projects.memberOf(mate.proc)).toBeUndefined();
   });
 
@@ -235,8 +235,8 @@ describe("nobody makes itself a member", () => {
         { id: "y", start: { intent: "y" } },
       ],
     });
-    expect(await bench.send(bench.sys("x"), bench.pid("b"))).toBe("NOT_FOUND");
-    expect(await bench.send(bench.sys("x"), bench.pid("y"))).toBe("NOT_FOUND");
+    expect(await bench.send(bench.sys("x"), bench.pid("b"))).toBe("PERMISSION");
+    expect(await bench.send(bench.sys("x"), bench.pid("y"))).toBe("PERMISSION");
   });
 
   test("what a caller says of the receiver counts for nothing", async () => {
@@ -246,7 +246,7 @@ describe("nobody makes itself a member", () => {
     const forged: Effect = { kind: "message", to: String(stranger.pid), member: ["b", "b-1"] };
     expect(await bench.tool("a", forged, stranger.pid)).toBe("PERMISSION");
     expect(bench.t.permit.asked.at(-1)?.request.effects).toEqual([
-      { kind: "message", to: String(stranger.pid) },
+      { kind: "message", to: String(stranger.pid), isStranger: true },
     ]);
   });
 
@@ -304,9 +304,9 @@ test("a program of the project is no member: it neither sees nor is seen", async
   await bench.up(shop("", { services: [service("a"), native] }));
   const d = bench.t.kernel.projects.view("shop").replicas.find(({ service: name }) => name === "d")
     ?.pid as Pid;
-  expect(await bench.send(bench.sys("a"), d)).toBe("NOT_FOUND");
+  expect(await bench.send(bench.sys("a"), d)).toBe("PERMISSION");
   expect(await bench.seenBy(bench.sys("a"))).toBe("");
-  expect(await bench.send(bench.t.kernel.handle(bench.t.proc(d), null), bench.pid("a"))).toBe("NOT_FOUND");
+  expect(await bench.send(bench.t.kernel.handle(bench.t.proc(d), null), bench.pid("a"))).toBe("PERMISSION");
 });
 
 describe("messages: false", () => {
@@ -314,7 +314,7 @@ describe("messages: false", () => {
     const bench = new Bench();
     await bench.up(shop("ab", { messages: false }));
     expect(await bench.seenBy(bench.sys("a"))).toBe("");
-    expect(await bench.send(bench.sys("a"), bench.pid("b"))).toBe("NOT_FOUND");
+    expect(await bench.send(bench.sys("a"), bench.pid("b"))).toBe("PERMISSION");
     const own = (await bench.sys("a").listProcs()).find(({ pid }) => pid === bench.pid("a"));
     expect(own?.member).toMatchObject({ project: "shop", service: "a", replica: 1, mayWrite: false });
     expect(bench.t.kernel.contexts.prompt(bench.t.proc(bench.pid("a")).ctxId).systemPrompt).toBe("");
@@ -325,7 +325,7 @@ describe("messages: false", () => {
     await bench.up(shop("ab"));
     const [a, b] = [bench.sys("a"), bench.pid("b")];
     await bench.up(shop("ab", { messages: false }));
-    expect([bench.pid("b"), await bench.send(a, b)]).toEqual([b, "NOT_FOUND"]);
+    expect([bench.pid("b"), await bench.send(a, b)]).toEqual([b, "PERMISSION"]);
     await bench.up(shop("ab"));
     expect([bench.pid("b"), await bench.send(a, b)]).toEqual([b, "sent"]);
   });
@@ -359,25 +359,25 @@ describe("over time", () => {
       env: {},
     });
     await settle(6);
-    expect(await bench.send(c, pidA)).toMatch(/NOT_FOUND|CANCELLED/);
+    expect(await bench.send(c, pidA)).toMatch(/NOT_FOUND|PERMISSION|CANCELLED/);
     expect(await bench.send(a, pidC)).toBe("NOT_FOUND");
     expect(await bench.send(a, pidB)).toBe("sent");
     await bench.t.clock.advance(60_000);
     (await changing).events.close();
     const down = bench.t.kernel.projects.down("shop", 10_000);
     await settle(6);
-    expect(await bench.send(b, pidA)).toMatch(/NOT_FOUND|CANCELLED/);
+    expect(await bench.send(b, pidA)).toMatch(/NOT_FOUND|PERMISSION|CANCELLED/);
     await bench.t.clock.advance(60_000);
     await down;
   });
 
   test.each([
     [true, true, "sent"],
-    [false, false, "NOT_FOUND"],
+    [false, false, "PERMISSION"],
     // nobody brought it up so
-    [false, true, "NOT_FOUND"],
+    [false, true, "PERMISSION"],
     // the file does not let them any more
-    [true, false, "NOT_FOUND"],
+    [true, false, "PERMISSION"],
   ])("after a crash (brought up with %s, the file now says %s): %s", async (was, is, comes) => {
     const bench = new Bench();
     await bench.up(shop("ab", { messages: was }));
@@ -385,7 +385,7 @@ describe("over time", () => {
     await bench.die();
     expect(await bench.send(bench.sys("a"), bench.pid("b"))).toBe(comes);
     const stranger = await bench.t.start();
-    expect(await bench.send(stranger.sys, bench.pid("b"))).toBe("NOT_FOUND");
+    expect(await bench.send(stranger.sys, bench.pid("b"))).toBe("PERMISSION");
   });
 
   test("after a crash a change of the key that was acknowledged holds", async () => {
@@ -394,7 +394,7 @@ describe("over time", () => {
     await bench.up(shop("ab", { messages: false }));
     bench.file = shop("ab");
     await bench.die();
-    expect(await bench.send(bench.sys("a"), bench.pid("b"))).toBe("NOT_FOUND");
+    expect(await bench.send(bench.sys("a"), bench.pid("b"))).toBe("PERMISSION");
     await bench.up(shop("ab"));
     await bench.die();
     expect(await bench.send(bench.sys("a"), bench.pid("b"))).toBe("sent");
