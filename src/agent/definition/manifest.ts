@@ -83,8 +83,8 @@ function pins(fields: YamlFields): Pick<AgentManifest, "pins"> {
 
 function models(fields: YamlFields, warn: (message: string) => void): AgentModels {
   const models = fields.map("models");
-  const model = fields.text("model");
-  const preferred = models.text("preferred") || (model === "inherit" ? "" : model);
+  const said = models.text("preferred") || fields.text("model");
+  const preferred = said === "inherit" ? "" : said;
   const provider = models.text("provider");
   const fallback = (models.list("fallback") ?? []).filter((name) => name !== "");
   for (const message of models.unknown("models.")) warn(message);

@@ -252,6 +252,13 @@ describe("resolve()", () => {
     expect(await resolve({ env, model: "openai/x" })).toEqual(["openai", "x"]);
   });
 
+  it.each(["Inherit", "INHERIT"])("refuses %s, which is neither a model nor inherit", async (name) => {
+    const refused = { code: "INVALID", message: `no model is called ${name} (did you mean inherit?)` };
+    for (const wish of [{ model: name }, { preferred: name }, { provider: "openai", preferred: name }])
+      await expect(resolve({ ...wish, env: openai })).rejects.toMatchObject(refused);
+    await expect(resolve({ model: `openai/${name}`, env: openai })).rejects.toMatchObject(refused);
+  });
+
   it("refuses an unknown driver with names that are near", async () => {
     await expect(resolve({ model: "antropic/x" })).rejects.toMatchObject({
       code: "NOT_FOUND",

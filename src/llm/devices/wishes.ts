@@ -78,9 +78,13 @@ export function parseName(name: string): Wish {
   return { driver, model: usual(name.slice(slash + 1)), isFirm: true };
 }
 
-/** The name, with sizes and short names in lower case: they are recognized in any case. */
+/** The name, with sizes and short names in lower case: they are recognized in any case. INVALID: `inherit` is not. */
 function usual(name: string): string {
   const lower = name.toLowerCase();
+  if (lower === "inherit" && name !== lower) {
+    const message = `no model is called ${name} (did you mean inherit?)`;
+    throw new SyscallError({ code: "INVALID", syscall: "Spawn", pid: PID_KERNEL, message });
+  }
   return findTier(lower) === undefined ? name : lower;
 }
 

@@ -36,6 +36,11 @@ test("the model is that of the environment, else of the call, else of the file, 
   // that of its file is taken where the model is resolved
   expect(await started(withModel("own"))).not.toHaveProperty("model");
   expect((await started(withModel())).model).toBe("anthropic/big");
+  // `inherit` is the parent's, whoever says it; in another spelling it is a name like any other
+  expect((await started(withModel("own"), { model: "inherit" })).model).toBe("anthropic/big");
+  const all = { CRUX_SUBAGENT_MODEL: "inherit" };
+  expect((await started(withModel("own"), { model: "called" }, all)).model).toBe("anthropic/big");
+  expect((await started(withModel(), { model: "Inherit" })).model).toBe("Inherit");
 });
 
 test("a file may say that nobody waits for its agent, where a call of a model starts it", async () => {

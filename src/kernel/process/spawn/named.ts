@@ -11,6 +11,8 @@ import type { Process } from "../process.ts";
 const IN_TREE =
   "(You work in a git worktree of your own, on a branch of your own: it begins with the last commit, without what is not " +
   "committed elsewhere. Commit what is to stay.)";
+/** In small letters only: the model of the caller. */
+const INHERIT = "inherit";
 const TOP_ALONE = "an agent in a worktree works at its top: it is given no other folder";
 
 export interface NamedStarting {
@@ -36,7 +38,8 @@ export async function loadedAgent(
   const agent = await abortable(core.ports.loadAgent(named, seeker), signal);
   const { models = {}, maxSteps = 0, background = false, isolation } = agent?.manifest ?? {};
   const hasOwn = models.preferred !== undefined || models.provider !== undefined;
-  const model = env.CRUX_SUBAGENT_MODEL || opts.model || (hasOwn ? "" : modelOf(caller));
+  const wished = env.CRUX_SUBAGENT_MODEL || opts.model || (hasOwn ? "" : INHERIT);
+  const model = wished === INHERIT ? modelOf(caller) : wished;
   const maxTurns = opts.maxTurns || maxSteps || LIMITS.childSteps;
   const { child } = opts;
   const alone = background && child !== undefined ? { child: { ...child, isBackground: true as const } } : {};
