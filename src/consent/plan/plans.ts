@@ -45,7 +45,7 @@ export function pathOf(proc: Process | undefined): string | null {
 /** What planning needs of the kernel. */
 interface Planning extends ModeKernel, Answering, Omit<TeamPlanning, "ports" | "table"> {
   readonly ports: ModeKernel["ports"] & Answering["ports"] & TeamPlanning["ports"];
-  readonly table: ModeKernel["table"] & Pick<ProcessTable, "lineOf" | "require">;
+  readonly table: TeamPlanning["table"] & Pick<ProcessTable, "lineOf" | "require">;
   readonly grants: Pick<Grants, "add" | "ceiling">;
   readonly asks: Pick<Asks, "ask" | "canAsk">;
 }

@@ -19,7 +19,7 @@ export interface TeamPlanning
     Omit<Office, "ports">,
     Omit<Redacting, "ports"> {
   readonly ports: ModeKernel["ports"] & Office["ports"] & Redacting["ports"] & Pick<KernelPorts, "nonce">;
-  readonly table: ModeKernel["table"] & Pick<ProcessTable, "get">;
+  readonly table: ModeKernel["table"] & Pick<ProcessTable, "get" | "sees">;
 }
 
 /** The value of a member: the number of its request. */
@@ -46,8 +46,8 @@ export async function askLead(
 }
 
 /**
- * NOT_FOUND: it is not a member of the team of the one that answers, or its plan needs no approval. CONFLICT: no request with
- * this number waits; the member's log says so, and nothing changes.
+ * INVALID: the one that answers does not lead the team. NOT_FOUND: it sees no such member, or the plan of that needs no approval.
+ * CONFLICT: no request with this number waits. The log of a member that plans says so, and nothing changes.
  */
 export async function answerPlan(
   core: TeamPlanning,
@@ -56,13 +56,17 @@ export async function answerPlan(
 ): Promise<void> {
   const { pid, requestId, approve, feedback = "" } = answer;
   const [lead, proc] = [core.table.get(by), core.table.get(pid)];
+  const drop = (code: "INVALID" | "NOT_FOUND" | "CONFLICT", message: string): never => {
+    if (proc !== undefined && plansFirst(proc))
+      proc.log("warn", `${message}: the answer was dropped`, core.ports.clock.mono());
+    throw new Fault({ code, message });
+  };
+  if (proc !== undefined && plansFirst(proc) && proc.ppid !== by && core.table.sees(by, pid))
+    return drop("INVALID", `process ${by} does not lead the team of process ${pid}`);
   if (lead === undefined || proc === undefined || proc.ppid !== by || !plansFirst(proc))
-    throw new Fault({ code: "NOT_FOUND", message: `process ${pid} has no plan that process ${by} approves` });
-  if (keptOf(proc).get(REQUEST) !== requestId) {
-    const message = `no plan of process ${pid} waits under ${requestId}`;
-    proc.log("warn", `${message}: the answer was dropped`, core.ports.clock.mono());
-    throw new Fault({ code: "CONFLICT", message });
-  }
+    return drop("NOT_FOUND", `process ${pid} has no plan that process ${by} approves`);
+  if (keptOf(proc).get(REQUEST) !== requestId)
+    return drop("CONFLICT", `no plan of process ${pid} waits under ${requestId}`);
   const mode = answer.mode(proc);
   const who = { principal: "lead", client: "", uid: null, isPerson: false };
   // made again after a crash in between it changes nothing more

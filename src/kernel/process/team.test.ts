@@ -120,10 +120,23 @@ describe("a member that plans first", () => {
     });
     const answer = (by: Pid, more: object) =>
       t.kernel.plans.answer(by, { pid: alice.pid, requestId, approve: true, ...more });
-    await expect(answer(bob.pid, {})).rejects.toMatchObject({ code: "NOT_FOUND" });
+    const stranger = await t.start();
+    await expect(answer(bob.pid, {})).rejects.toMatchObject({ code: "INVALID" });
+    await expect(answer(stranger.pid, {})).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(answer(own.pid, { requestId: "plan-0" })).rejects.toMatchObject({ code: "CONFLICT" });
     await expect(answer(own.pid, { pid: bob.pid })).rejects.toMatchObject({ code: "NOT_FOUND" });
     expect([alice.proc.mode, alice.sys.hasMail()]).toEqual(["plan", false]);
+    // each that was for it is in its log, also that of a peer and of a stranger
+    const lines: string[] = [];
+    for await (const piece of await t.kernel.logs(alice.pid, { tail: 9, follow: false }))
+      if ("entry" in piece && piece.entry.level === "warn") lines.push(piece.entry.message);
+    expect(lines).toEqual(
+      [
+        `process ${bob.pid} does not lead the team of process ${alice.pid}`,
+        `process ${alice.pid} has no plan that process ${stranger.pid} approves`,
+        `no plan of process ${alice.pid} waits under plan-0`,
+      ].map((why) => `${why}: the answer was dropped`),
+    );
     await answer(own.pid, { approve: false, feedback: "which files?" });
     expect([alice.proc.mode, await read(alice)]).toEqual([
       "plan",

@@ -28,7 +28,9 @@ export async function sendInTeam(
   const [to, ...others] = pids;
   if (to === undefined || others.length > 0) throw failure("INVALID", `${type} is for one process`);
   const isToLead = type === "shutdown_response";
-  if (!(await (isToLead ? isLead(to, context) : isMember(to, context))))
+  // one that plans is told in its log of each answer that does not count
+  const isJudgedBelow = type === "plan_approval_response" && (await plans(to, context));
+  if (!isJudgedBelow && !(await (isToLead ? isLead(to, context) : isMember(to, context))))
     throw failure(
       "INVALID",
       `${type} goes from ${isToLead ? "a member of a team to its lead" : "the lead of a team to a member"}`,
@@ -72,6 +74,10 @@ async function isMember(pid: Pid, { sys, kept }: RunContext): Promise<boolean> {
   const team = kept?.get(TEAM) as Team | undefined;
   const found = await infoOf(sys, pid);
   return team !== undefined && found?.ppid === sys.getPid() && found.child?.team === team.name;
+}
+
+async function plans(pid: Pid, { sys }: RunContext): Promise<boolean> {
+  return (await infoOf(sys, pid))?.child?.plansFirst === true;
 }
 
 async function post(to: Pid, told: object, { sys, signal }: RunContext): Promise<void> {
