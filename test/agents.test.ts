@@ -10,7 +10,7 @@ import { onSharedStage, ownWorld, server, startModel, world } from "./harness/st
 import { TerminalWindow } from "./harness/terminal.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled } from "./harness/world.ts";
-import { type Reply, text, toolUse } from "./model-server/reply.ts";
+import { error, type Reply, text, toolUse } from "./model-server/reply.ts";
 import type { ModelRequest } from "./model-server/request.ts";
 import { userTexts } from "./model-server/request.ts";
 
@@ -205,13 +205,22 @@ describe("the tool agent", () => {
           ? toolUse([
               childCall("talk", { subagent_type: "brief" }),
               childCall("mute", { subagent_type: "brief" }),
+              ...["late", "soon"].map((name) => childCall(name)),
             ])
           : text("Over."),
       talk: () => text("So far so good.").and(look),
       mute: () => look,
+      late: (request) => (request.assistantTurns === 0 ? text("I look.").and(look) : error(400)),
+      soon: () => error(400),
     });
     await crux("-q", "lead");
-    const [talk, mute] = results(requestsOf("lead")[1]!);
+    const [talk, mute, late, soon] = results(requestsOf("lead")[1]!);
+    const fault = String.raw`Error \[DRIVER\]: agent general-purpose \(pid \d+\) failed: \S[^\n]*`;
+    expect(late).toMatch(
+      new RegExp(`^I look\\.\n${fault}\\. Above is what it said last; it is not finished`),
+    );
+    expect(soon).toMatch(new RegExp(`^${fault}$`));
+    expect(soon).not.toContain("Above");
     expect(talk).toMatch(
       /^So far so good\.\nError \[BUDGET\]: agent brief \(pid \d+\) failed: max steps exceeded\. Above/,
     );
@@ -391,14 +400,15 @@ describe("an agent in the background", () => {
     expect(requestsOf("lead").at(-1)!.rawBody).toContain("Found more.");
   });
 
-  it("outlives an interrupt of its parent's run, and tells the session of its end", async () => {
+  it("outlives an interrupt that ends the agent beside it which is waited for, and tells the session of its end", async () => {
     const gate = Promise.withResolvers<void>();
     await serve({
       lead: (request) => {
-        if (request.assistantTurns === 0) return toolUse(background("dig"));
+        if (request.assistantTurns === 0) return toolUse([background("dig"), childCall("fore")]);
         const told = notices(request);
-        return told.length > 0 ? text(`Told: ${told.length}`) : text("Go on.").until(new Promise(() => {}));
+        return text(told.length > 0 ? `Told: ${told.length}` : "Nothing.");
       },
+      fore: () => text("Late.").until(gate.promise),
       dig: () => text("Found it.").until(gate.promise),
     });
     await crux("ps");
@@ -407,16 +417,21 @@ describe("an agent in the background", () => {
       (await ask("spawn", { intent: "lead", session: true, cwd: world.work, env }))!.payload!.pid,
     );
     await settled(
-      () => requestsOf("lead").length,
+      () => requestsOf("fore").length + requestsOf("dig").length,
       (count) => count === 2,
     );
     await ask("kill", { pid, signal: 3 });
+    const ended = () => bodies("process.exited").map(({ reason }) => reason);
+    expect(await settled(ended, ({ length }) => length > 0)).toEqual(["killed: SIGTERM"]);
     gate.resolve();
     await settled(
       () => requestsOf("lead").length,
-      (count) => count === 3,
+      (count) => count === 2,
     );
-    expect(notices(requestsOf("lead")[2]!)).toEqual(['<summary>Agent "does dig" completed</summary>']);
+    expect(ended()).toEqual(["killed: SIGTERM", "completed"]);
+    const last = requestsOf("lead").at(-1)!;
+    expect(notices(last)).toEqual(['<summary>Agent "does dig" completed</summary>']);
+    expect(last.rawBody).not.toContain("Late.");
     await ask("kill", { pid, signal: 1 });
   });
 });
@@ -575,6 +590,38 @@ describe("a team", () => {
     expect(results(requestsOf("be bob")[1]!)[0]).toContain("plan mode: no file is changed");
     expect(results(requestsOf("be alice")[1]!)[0]).toMatch(/^Task 1 \[in_progress, pid \d+\] One/);
     expect(world.file("b.txt")).toBe("b");
+  });
+
+  it("whose member fails has its task back, without an owner, and its lead is told of both once", async () => {
+    const claim = toolUse(used("task_update", { task_id: "1", status: "in_progress" }));
+    const begun = [
+      toolUse(used("team_create", { team_name: "frail" })),
+      toolUse(used("task_create", { subject: "One", description: "" })),
+      toolUse(childCall("be frail", { name: "ada" })),
+    ];
+    let isOver = false;
+    await serve({
+      lead: (request) => {
+        const said = told(request);
+        const isKnown = said.includes("pending again") && notices(request).length > 0;
+        const over = toolUse([used("task_get", { task_id: "1" }), used("team_delete", {})]);
+        if (begun[request.assistantTurns] !== undefined) return begun[request.assistantTurns]!;
+        if (!isKnown || isOver) return text("Waiting.");
+        isOver = true;
+        return over;
+      },
+      "be frail": (request) => (request.assistantTurns === 0 ? claim : error(400)),
+    });
+    expect((await crux("-q", "lead")).code).toBe(0);
+    const last = requestsOf("lead").at(-1)!;
+    const [task, team] = results(last);
+    expect(results(requestsOf("be frail")[1]!)[0]).toMatch(/^Task 1 \[in_progress, pid \d+\] One/);
+    expect(task).toMatch(/^1 \[pending\] One/);
+    expect(team).toContain("Team frail has ended");
+    expect(
+      told(last).match(/process \d+ has ended; its unfinished tasks are pending again: 1 \(One\)/g),
+    ).toHaveLength(1);
+    expect(notices(last)).toEqual([expect.stringMatching(/^<summary>Agent "does be frail" failed: /)]);
   });
 });
 

@@ -63,10 +63,13 @@ export function portsOf(parts: Parts): KernelPorts {
   };
 }
 
-function freeTasks({ context, link, tasks }: Parts, pid: Pid): void {
+async function freeTasks({ context, link, tasks }: Parts, pid: Pid): Promise<void> {
   const place = link.kernel.taskPlace(pid);
-  const freed = place === null ? Promise.resolve() : tasks.exited(pid, place);
-  freed.catch((error: unknown) => context.log("warn", `tasks of pid ${pid}: ${messageOf(error)}`));
+  try {
+    if (place !== null) await tasks.exited(pid, place);
+  } catch (error) {
+    context.log("warn", `tasks of pid ${pid}: ${messageOf(error)}`);
+  }
 }
 
 async function forget(

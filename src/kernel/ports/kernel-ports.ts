@@ -95,7 +95,7 @@ export interface KernelPorts {
   /** Absent: no session has a folder that its agents share. */
   readonly scratchpads?: Scratchpads;
   /** Called when the process has ended: releases what it held of shared lists. Absent: nothing to release. */
-  readonly onExited?: (pid: Pid) => void;
+  readonly onExited?: (pid: Pid) => Promise<void>;
   /** Called when the process is reaped: devices may remove what they keep for it. */
   readonly onReaped: (uuid: ProcUuid) => Promise<void>;
   readonly home: string;

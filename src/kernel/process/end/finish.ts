@@ -65,13 +65,16 @@ async function finishOnce(finish: Finish): Promise<void> {
     return;
   }
   core.snapshots.rests(proc);
+  // the lead of a team may end once it is told of this end: what comes back to it is told before
+  const isMember = proc.seed.child?.team !== undefined;
+  if (isMember) await core.ports.onExited?.(proc.pid);
   proc.life.exited(exit, core.ports.clock.mono());
   proc.debug?.end();
   endDependants(core, proc);
   proc.done.resolve(exit);
   tell(core, proc, exit);
   report?.deliver();
-  core.ports.onExited?.(proc.pid);
+  if (!isMember) void core.ports.onExited?.(proc.pid);
   if (proc.isLeft || report !== null || isUntold(proc)) core.offer(proc, wasToGo(proc) ? "now" : "seen");
 }
 
