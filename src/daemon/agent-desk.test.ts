@@ -124,10 +124,19 @@ describe("agentDesk()", () => {
     await expect(load("bad")).rejects.toThrow("--agents/bad.md: prompt must be a text");
     await expect(load("worse")).rejects.toThrow("--agents/worse.md:2: max_turns must be a whole number");
     expect((await load("good"))?.systemPrompt).toBe("Good.");
-    const issues = (await desk.look("agents", seeker())).flatMap((each) =>
-      each.issues.map(({ message }) => message),
-    );
-    expect(issues).toEqual([
+    const issuesOf = async () =>
+      (await desk.look("agents", seeker())).flatMap((each) => each.issues.map(({ message }) => message));
+    // of files, too, and one without settings on top is nobody's
+    put("config/agents/torn.md", "---\nname: [\n---\nTorn.");
+    put("config/agents/README.md", "# My agents\n");
+    file("config/agents");
+    expect((await load("scout"))?.systemPrompt).toBe("I am config/agents.");
+    await expect(load("torn")).rejects.toMatchObject({ code: "INVALID" });
+    await expect(load("README")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect((await desk.lines(seeker())).map(({ name }) => name)).toEqual(["good", "scout", "worse"]);
+    expect(await issuesOf()).toContainEqual(expect.stringMatching(/config\/agents\/torn\.md:\d+:\d+: /));
+    rmSync(join(base, "config"), { recursive: true });
+    expect(await issuesOf()).toEqual([
       expect.stringContaining("prompt must be a text"),
       expect.stringContaining("unknown key 'mystery'"),
       expect.stringContaining("max_turns must be"),

@@ -110,6 +110,24 @@ describe("send()", () => {
     await expect(a.sys.send(c.pid, bytes("x"))).rejects.toMatchObject({ code: "PERMISSION" });
   });
 
+  test("what waits for a child never reaches the one above, not even when the child ends and has not read it", async () => {
+    const { t, parent, child } = await pair();
+    const below = await t.start({ by: child.sys, child: { call: "c", title: "dig", isBackground: true } });
+    await t.init.send(child.pid, bytes("typed for the child"));
+    await below.sys.send(child.pid, bytes("said to the child"));
+    below.end();
+    await below.proc.done.promise;
+    await settle();
+    const put = t.journal.records.filter(({ kind }) => kind === "mail.put");
+    expect(put.map(({ pid }) => pid)).toEqual([child.pid, child.pid, child.pid]);
+    expect([child.sys.hasMail(), parent.sys.hasMail()]).toEqual([true, false]);
+    child.end();
+    await child.proc.done.promise;
+    await settle();
+    expect(parent.sys.hasMail()).toBe(false);
+    await expect(parent.sys.recv({ timeoutMs: 0 })).rejects.toMatchObject({ code: "TIMEOUT" });
+  });
+
   test("to a zombie is NOT_FOUND, in these words", async () => {
     const { t, child } = await pair();
     child.end();

@@ -30,6 +30,7 @@ function parent(...ends: readonly Ended[]) {
     ),
     reap: vi.fn(async () => {}),
     kill: vi.fn(async () => {}),
+    detach: vi.fn(async (_pid: Pid) => false),
     listProcs: vi.fn(async () => []),
     sleep: vi.fn(async () => "exit" as const),
     getPid: () => asPid(1),
@@ -152,7 +153,11 @@ test("made again, it takes no child of an earlier call that had the same id", as
 
 test("a failure brings what was said last, and the reason; without a word, the reason alone", async () => {
   const failed = { ...DONE, exit: EXIT.budget, result: "Half." };
-  const { call } = parent(failed, { ...failed, result: "" }, { ...DONE, exit: EXIT.sigterm });
+  const fault = { ...failed, exit: { ...EXIT.unexpected, reason: "the model is down" } };
+  const { call } = parent(failed, { ...failed, result: "" }, { ...DONE, exit: EXIT.sigterm }, fault, {
+    ...fault,
+    result: "",
+  });
   expect(await call({})).toMatchObject({
     text: "Half.",
     error: {
@@ -165,6 +170,44 @@ test("a failure brings what was said last, and the reason; without a word, the r
     code: "CANCELLED",
     message: expect.stringContaining("(pid 9) was ended: SIGTERM"),
   });
+  expect(await call({})).toMatchObject({
+    text: "Half.",
+    error: { code: "DRIVER", message: expect.stringContaining("(pid 10) failed: the model is down. Above") },
+  });
+  await expect(call({})).rejects.toMatchObject({
+    code: "DRIVER",
+    message: "agent general-purpose (pid 11) failed: the model is down",
+  });
+});
+
+test.each([
+  [undefined, 120_000],
+  [7_000, 7_000],
+])("with %s in the settings a call waits %i ms for its child, and no shorter", async (afterMs, waitMs) => {
+  const { context, calls } = parent();
+  const timers: { readonly at: number; readonly wake: (how: string) => void }[] = [];
+  let now = 0;
+  calls.ended.mockResolvedValue(null);
+  calls.detach.mockResolvedValue(true);
+  calls.sleep.mockImplementation(
+    ((ms: number) => new Promise((wake) => void timers.push({ at: now + ms, wake }))) as never,
+  );
+  const pass = async (ms: number): Promise<void> => {
+    now += ms;
+    for (const timer of timers.splice(0)) timer.at <= now ? timer.wake("timer") : timers.push(timer);
+    await new Promise(setImmediate);
+  };
+  const scope = { ...testScope("/w"), background: afterMs === undefined ? {} : { afterMs } };
+  const done = vi.fn();
+  const { signal } = new AbortController();
+  const result = agent.bind(TASK, scope).run({ ...context(signal), ...scope });
+  void result.then(done);
+  await pass(0);
+  await pass(waitMs - 1_000);
+  expect([done.mock.calls.length, calls.detach.mock.calls.length]).toEqual([0, 0]);
+  await pass(1_000);
+  expect(calls.detach).toHaveBeenCalledExactlyOnceWith(7);
+  expect(await result).toMatchObject({ meta: { status: "async_launched", pid: 7 } });
 });
 
 test("an interrupt of the call ends the child", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { asFd, asPid } from "../../abi/ids.ts";
+import { EXIT } from "../../abi/process.ts";
 import type { Syscalls } from "../../abi/sys.ts";
 import { CALL_ID, testScope } from "../testing/bench.ts";
 import { jobOutput } from "./job_output.ts";
@@ -23,4 +24,34 @@ test.each([
   const call = jobOutput.bind({ shell_id: "7", block: false }, testScope("/w"));
   const { text, status } = await call.run({ ...testScope("/w"), sys, signal, ...of });
   expect([text, status]).toEqual([`the last words of ${path}`, "process 7: running"]);
+});
+
+test("job_output of an agent whose worktree git never settles returns with its end", async () => {
+  const { promise: end, resolve: finish } = Promise.withResolvers<"exit">();
+  let hasEnded = false;
+  const done = {
+    agentId: "agent-0123456789ab",
+    exit: EXIT.completed,
+    result: "Found.",
+    tokensUsed: 1,
+    elapsedMs: 1,
+  };
+  const worktree = { path: "/w/t", branch: "worktree/a", main: "/w", gitDir: "/w/.git", base: "0" };
+  const sys = {
+    listProcs: async () => [{ pid: 7 }],
+    ended: async (_pid: number, { isSettled = false } = {}) =>
+      isSettled ? new Promise(() => {}) : hasEnded ? { ...done, worktree } : null,
+    sleep: async () => end,
+  } as unknown as Syscalls;
+  const { signal } = new AbortController();
+  const of = { pid: asPid(1), callId: CALL_ID, now: () => 0, progress: () => {} };
+  const looked = jobOutput
+    .bind({ shell_id: "7" }, testScope("/w"))
+    .run({ ...testScope("/w"), sys, signal, ...of });
+  hasEnded = true;
+  finish("exit");
+  expect(await looked).toMatchObject({
+    text: "Found.",
+    status: expect.stringMatching(/^process 7: exited \(completed\); its worktree, gone if nothing/),
+  });
 });

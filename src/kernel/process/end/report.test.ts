@@ -37,6 +37,44 @@ test("detach at any moment around the exit: whoever waits gets the end, or a mes
   expect(ways[0]?.slice(1)).toEqual(ways[1]?.slice(1));
 });
 
+test("a child that is detached at any moment of its work has the transcript that it has undetached", async () => {
+  const [reports, places] = [new Set<string>(), new Set<number>()];
+  const at = async (steps: number): Promise<void> => {
+    const t = testKernel();
+    const parent = await t.start();
+    const child = await t.start({ by: parent.sys, child: CHILD, onParentExit: "terminate" });
+    const woken = parent.sys.sleep(60_000, undefined, { pid: child.pid });
+    const work = (async () => {
+      for (let n = 0; n < 4; n++) {
+        const { ctxId } = child.start;
+        const blocks = [{ type: "tool_use", id: `c${n}`, name: "view", input: { n } } as const];
+        await child.sys.appendMessage(ctxId, "assistant", `looks at ${n}`, blocks);
+        await child.sys.appendToolResult(ctxId, `c${n}`, `found ${n}`);
+      }
+      child.sys.setResult("found");
+      const { messages } = await child.sys.buildPrompt(child.start.ctxId);
+      child.end();
+      return messages;
+    })();
+    for (let step = 0; step < steps; step++) await Promise.resolve();
+    const isDetached = steps >= 0 && (await parent.sys.detach(child.pid));
+    const messages = await work;
+    await child.proc.done.promise;
+    await settle();
+    expect(await woken).toBe(isDetached ? "detached" : "exit");
+    const own = t.journal.records.filter(({ pid }) => pid === child.pid);
+    if (isDetached) places.add(own.findIndex(({ kind }) => kind === "child.detached"));
+    const kept = own.flatMap(({ kind, body }) => (kind === "child.detached" ? [] : [{ kind, body }]));
+    reports.add(JSON.stringify([messages, kept]));
+  };
+  // below zero: never
+  await at(-1);
+  await fc.assert(fc.asyncProperty(fc.nat(400), at), { numRuns: 1_000, seed: 1 });
+  expect([...reports]).toHaveLength(1);
+  expect([...reports][0]).toContain("found 3");
+  expect(places.size).toBeGreaterThan(4);
+});
+
 test("the end of a background child is told its parent by one message that the kernel has made", async () => {
   const t = testKernel();
   const parent = await t.start();
