@@ -34,9 +34,34 @@ export function editText(editor: string, text: string, name: string): string {
   }
 }
 
-/** The arguments as indented JSON, one key per line. */
-export function shownArguments(text: string): string {
-  return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+/** Arguments as a file that an editor gets, and as arguments again; undefined: nothing is left of them. */
+interface ArgumentsFile {
+  readonly name: string;
+  readonly text: string;
+  back(edited: string): string | undefined;
+}
+
+/** A plan, which is Markdown, as itself; others as indented JSON, one key per line. */
+export function argumentsFile(text: string): ArgumentsFile {
+  const input: unknown = JSON.parse(text);
+  const plan = planIn(input);
+  if (plan === undefined)
+    return { name: "arguments.json", text: `${JSON.stringify(input, null, 2)}\n`, back: (edited) => edited };
+  const end = plan.endsWith("\n") ? "" : "\n";
+  return {
+    name: "plan.md",
+    text: `${plan}${end}`,
+    back: (edited) => {
+      if (edited.trim() === "") return undefined;
+      // an editor ends the last line
+      return JSON.stringify({ plan: end === "" ? edited : edited.replace(/\n$/, "") });
+    },
+  };
+}
+
+function planIn(input: unknown): string | undefined {
+  if (typeof input !== "object" || input === null || Object.keys(input).length !== 1) return undefined;
+  return "plan" in input && typeof input.plan === "string" ? input.plan : undefined;
 }
 
 export function readArguments(text: string, words = en.ask): EditedArguments {

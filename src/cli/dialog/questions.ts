@@ -6,7 +6,7 @@ import type { Phrases } from "../screen/words/en.ts";
 import type { Input, Output } from "../terminal/streams.ts";
 import { answerParams } from "./answer-params.ts";
 import { AskDialog, type EditLine } from "./ask-dialog.ts";
-import { editorOf, editText, mainText, readArguments, shownArguments } from "./ask-editor.ts";
+import { argumentsFile, editorOf, editText, mainText, readArguments } from "./ask-editor.ts";
 
 /** A terminal that the user reads and types at, and that no script parses. */
 export function questionTerminal({ console, host }: Call): Output | undefined {
@@ -122,9 +122,10 @@ async function inEditor(
   text: string,
 ): Promise<string | undefined> {
   try {
+    const file = argumentsFile(text);
     let edited: string | undefined;
     await lend(() => {
-      edited = editText(editor, shownArguments(text), "arguments.json");
+      edited = file.back(editText(editor, file.text, file.name));
     });
     return edited;
   } catch (error) {
