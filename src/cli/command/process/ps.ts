@@ -45,7 +45,7 @@ async function run(call: Call): Promise<number> {
       break;
     case "verbose":
     case "default":
-      await console.line(psTable(shown, console.mode === "verbose"));
+      await console.line(psTable(shown, console.mode === "verbose", console.room));
       if (console.mode === "verbose")
         for (const line of [
           ...slotLines(shown),

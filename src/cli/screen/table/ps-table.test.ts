@@ -31,6 +31,15 @@ test("psTable() names a mode that is not the usual one, before the intent", () =
   expect(rowOf({ mode: "plan" })).not.toContain("plan");
 });
 
+test("psTable() leaves the skills out where a terminal has no room for the screen of the manual", () => {
+  const wide = psTable([running, zombie], false);
+  expect(psTable([running, zombie], false, 57)).toBe(wide);
+  const rows = psTable([running, zombie], false, 39).split("\n");
+  expect(rows[0]).toBe("  PID   STATE     TOKENS   ELAPSED");
+  expect(rows[2]).toBe("    1   running      456      3.2s");
+  expect(Math.max(...rows.map(widthOf))).toBeLessThanOrEqual(39);
+});
+
 test("teamLines() names the members of each team, and who has nothing to do", () => {
   const member = (pid: number, called: string, more: Partial<WireProc> = {}) =>
     aProcess({ pid, called, team: "crew", activity: "thinking", ...more });

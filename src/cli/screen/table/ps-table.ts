@@ -51,10 +51,16 @@ function stateWord(proc: WireProc): string {
   return heldWord(proc) ?? (rests ? activity : state);
 }
 
-/** The whole default or verbose screen of `crux ps`, without its final newline. */
-export function psTable(processes: readonly WireProc[], verbose: boolean): string {
+/**
+ * The whole default or verbose screen of `crux ps`, without its final newline. `room`: the width of the terminal; where the
+ * default one does not fit, it has no skills.
+ */
+export function psTable(processes: readonly WireProc[], verbose: boolean, room = Infinity): string {
   if (processes.length === 0) return "No active processes.";
-  const columns = COLUMNS.filter((column) => verbose || column.verbose === undefined);
+  const hasRoom = verbose || room >= widthOf(HEAD[1] ?? "");
+  const columns = COLUMNS.filter(
+    (column) => (verbose || column.verbose === undefined) && (hasRoom || column.head !== "SKILL"),
+  );
   const rows = processes.map((proc) => columns.map(({ cell }) => cell(proc)));
   const widths = columns.map(({ least }, at) =>
     rows.reduce((width, row) => Math.max(width, widthOf(row[at] ?? "")), least),
@@ -64,7 +70,8 @@ export function psTable(processes: readonly WireProc[], verbose: boolean): strin
       .map(({ align }, at) => aligned(cells[at] ?? "", widths[at] ?? 0, align))
       .join(GAP)
       .trimEnd();
-  const isManuals = columns.every(({ head, least }, at) => head === "INTENT" || widths[at] === least);
+  const isManuals =
+    hasRoom && columns.every(({ head, least }, at) => head === "INTENT" || widths[at] === least);
   const rules = widths.map((width) => "─".repeat(width));
   const head = isManuals
     ? manualHead(verbose, rules.at(-1) ?? "")
