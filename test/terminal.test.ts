@@ -412,6 +412,30 @@ describe("crux at a terminal", () => {
     expect(window.bytes.match(/^› /gm)).toHaveLength(3);
   });
 
+  it("runs a shell line in line mode, which the model reads, and shows what was spent and is to do", async () => {
+    ownWorld();
+    await serveInTurn(text("Read it."));
+    const env = { TERM: "dumb" };
+    await using window = new TerminalWindow(world, [], { env });
+    await window.shows("› ");
+    window.type("what now\r");
+    await window.shows("completed");
+    window.type("!echo $((40 + 2)) && exit 3\r");
+    await window.shows("42");
+    await window.shows("exit 3");
+    window.type("/cost\r");
+    await window.shows("all       1");
+    window.type("/todo\r");
+    await window.shows("No tasks of PID 1");
+    expect(window.bytes).not.toContain("\x1b");
+    expect(server.requests).toHaveLength(1);
+    window.type("\x04");
+    await window.shows("crux -r 1");
+    await using again = new TerminalWindow(world, ["-r", "1"], { env });
+    await again.shows("! echo $((40 + 2)) && exit 3");
+    expect(again.everything).not.toContain("shell_line");
+  });
+
   it("moves no cursor up in an accessible terminal, and has a word for each state", async () => {
     await serveInTurn(toolUse({ name: "bash", input: { command: "rm a.txt" } }), text("All done."));
     await using window = new TerminalWindow(world, [], { env: { CRUX_ACCESSIBLE: "1" } });

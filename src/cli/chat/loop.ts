@@ -4,17 +4,28 @@ import { codeOf, messageOf } from "../../abi/errors.ts";
 import type { WireHistoryItem } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
+import { findShellNote, shellNote } from "../../lib/text/shell-line.ts";
 import type { Call } from "../command.ts";
 import type { AskDialog } from "../dialog/ask-dialog.ts";
 import { openDialog, questionTerminal } from "../dialog/questions.ts";
 import { workingDirectory } from "../run/run-options.ts";
+import { runShellLine } from "../run/shell-line.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
-import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from "../screen/chat-lines.ts";
+import {
+  historyLines,
+  isNote,
+  leftLine,
+  openedLine,
+  pausedLine,
+  promptOf,
+  shellText,
+} from "../screen/chat-lines.ts";
 import { changedLine, contextLines } from "../screen/context-lines.ts";
 import { chosenWords, nameOf } from "../screen/model-words.ts";
 import { sessionTable } from "../screen/table/session-table.ts";
 import { safeLine, safeLines } from "../screen/text/safe-text.ts";
 import { brokenAtBlanks } from "../screen/text/width.ts";
+import type { Output } from "../terminal/streams.ts";
 import { askAside } from "./aside.ts";
 import type { ChatClient } from "./client.ts";
 import type { ChatStream } from "./stream.ts";
@@ -82,7 +93,9 @@ class Chat implements AsyncDisposable {
       isEvents: false,
       isResultAlone: false,
     });
-    const mine = said.filter(({ role, text }) => role === "user" && !isNote(text)).map(({ text }) => text);
+    const mine = said
+      .filter(({ role, text }) => role === "user" && !isNote(text) && findShellNote(text) === undefined)
+      .map(({ text }) => text);
     this.#terminal = new ChatTerminal(host, mine.toReversed(), {
       onLine: (text) => this.#typed(text),
       onInterrupt: (isEmpty) => this.#interrupted(isEmpty),
@@ -150,6 +163,8 @@ class Chat implements AsyncDisposable {
     else if (word.kind === "say") this.#do(() => this.#say(word.text));
     else if (word.kind === "skill") this.#do(() => this.#useSkill(word.text));
     else if (word.kind === "title") this.#do(() => this.#client.entitle(pid, word.title));
+    else if (word.kind === "shell") this.#do(() => this.#shell(word.command));
+    else if (word.kind === "run") this.#do(() => this.#run(word.argv, word.ofSession));
     else if (word.kind === "btw") this.#do(() => this.#ask(word.question));
     else if (word.kind === "mode") this.#do(() => this.#mode(word.mode));
     else if (word.kind === "model") this.#do(() => this.#model(word.name));
@@ -176,16 +191,62 @@ class Chat implements AsyncDisposable {
 
   /** Nothing is sent where there is no such skill. */
   async #useSkill(text: string): Promise<void> {
-    const { args, host } = this.#call;
-    const cwd = this.#stream.session?.cwd ?? workingDirectory(args, host);
     try {
-      await refuseUnknownSkill(host.daemon, cwd, text);
+      await refuseUnknownSkill(this.#call.host.daemon, this.#cwd, text);
     } catch (error) {
       if (codeOf(error) !== "INVALID") throw error;
       this.#print(`${messageOf(error)} ${this.#words.lines.others}`);
       return;
     }
     await this.#say(text);
+  }
+
+  get #cwd(): string {
+    const { args, host } = this.#call;
+    return this.#stream.session?.cwd ?? workingDirectory(args, host);
+  }
+
+  /** Shown once it is over, so that what the session says stays apart from it; the model reads it with the next message. */
+  async #shell(command: string): Promise<void> {
+    if (this.#asking !== undefined) return this.#print(this.#words.act.asideRuns);
+    const running = new AbortController();
+    this.#asking = running;
+    this.#terminal.isBusy = true;
+    try {
+      const place = { cwd: this.#cwd, signal: running.signal, onOutput: () => {} };
+      const line = await runShellLine(this.#call.host, command, place);
+      const [, ...shown] = safeLines(shellText(line, this.#words)).split("\n");
+      this.#terminal.isBusy = this.#isRunning;
+      if (shown.length > 0) this.#print(shown.join("\n"));
+      else void this.#terminal.above(async () => {});
+      await this.#client.say(this.#stream.pid, shellNote(line));
+    } finally {
+      this.#asking = undefined;
+    }
+  }
+
+  async #run(argv: readonly string[], ofSession: boolean): Promise<void> {
+    const { host } = this.#call;
+    const parts: string[] = [];
+    const sink: Output = {
+      isTTY: true,
+      columns: host.stdout.columns || 80,
+      write: (text, done) => {
+        parts.push(String(text));
+        done();
+        return true;
+      },
+    };
+    const line = ofSession ? [...argv, String(this.#stream.pid)] : argv;
+    this.#terminal.isBusy = true;
+    const { version, env, stdin, interrupts, lifecycle, daemon, command } = host;
+    await command(line, {
+      ...{ version, env, stdin, interrupts, lifecycle, daemon, command },
+      ...{ cwd: this.#cwd, stdout: sink, stderr: sink, stdinKind: "device", stdoutKind: "device" },
+      catalogue: this.#words,
+    });
+    this.#terminal.isBusy = this.#isRunning;
+    this.#print(parts.join("").trimEnd());
   }
 
   async #ask(question: string): Promise<void> {

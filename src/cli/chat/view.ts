@@ -2,6 +2,7 @@
  * Shows the events of a session in the console's mode, both to a client that converses and to one that only follows.
  */
 import type { IdleEvent, InputEvent, QueuedEvent, WireEvent } from "../../abi/wire-events.ts";
+import { findShellNote } from "../../lib/text/shell-line.ts";
 import type { Console } from "../console.ts";
 import { RunView } from "../run/run-view.ts";
 import {
@@ -52,6 +53,8 @@ export class ChatView {
         if (!this.#isMine(event)) await this.#screen(inputLine(event, words));
         break;
       case "queued":
+        // it starts no run, and was shown when it ran
+        if (findShellNote(event.text) !== undefined) break;
         await this.#screen(queuedLine(event, this.#isMine(event), words));
         break;
       case "withdrawn":

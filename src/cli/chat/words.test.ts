@@ -13,6 +13,11 @@ test.each([
   ["/model", { kind: "model", name: "" }],
   ["/model openai/large", { kind: "model", name: "openai/large" }],
   ["/btw which file was it?", { kind: "btw", question: "which file was it?" }],
+  ["!ls -a | wc", { kind: "shell", command: "ls -a | wc" }],
+  ["/cost", { kind: "run", argv: ["cost"], ofSession: false }],
+  ["/cost 7 --by model", { kind: "run", argv: ["cost", "7", "--by", "model"], ofSession: false }],
+  ["/todo", { kind: "run", argv: ["tasks"], ofSession: true }],
+  ["/todo crew", { kind: "run", argv: ["tasks", "crew"], ofSession: false }],
   ["/context", { kind: "context" }],
   ["/compact", { kind: "compact", text: "" }],
   ["/compact keep the paths", { kind: "compact", text: "keep the paths" }],
@@ -27,6 +32,6 @@ test.each([
   expect(wordOf(line)).toEqual(word);
 });
 
-test.each(["/stop it", "/title", "/btw", "/mode fast"])("wordOf(%j) is no message", (line) => {
+test.each(["/stop it", "/title", "/btw", "/mode fast", "!"])("wordOf(%j) is no message", (line) => {
   expect(wordOf(line)?.kind).toBe("unknown");
 });

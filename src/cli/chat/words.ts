@@ -13,6 +13,10 @@ export type Word =
   | { readonly kind: "compact"; readonly text: string }
   /** "": asks for the current model. */
   | { readonly kind: "model"; readonly name: string }
+  /** A line for the user's shell. */
+  | { readonly kind: "shell"; readonly command: string }
+  /** A command of the command line. `ofSession`: it is about this one. */
+  | { readonly kind: "run"; readonly argv: readonly string[]; readonly ofSession: boolean }
   /** Beside the conversation. */
   | { readonly kind: "btw"; readonly question: string }
   | { readonly kind: "title"; readonly title: string }
@@ -26,6 +30,7 @@ const PLAIN = ["help", "exit", "stop", "sessions", "back", "context"] as const;
 export function wordOf(line: string, words: Phrases = en): Word | undefined {
   const text = line.trim();
   if (text === "") return undefined;
+  if (text.startsWith("!")) return shellWord(text.slice(1).trim(), words);
   const called = slashLine(text);
   // with both slashes, so that it is not read as a call of a skill
   if (called === undefined) return { kind: "say", text: line.trimEnd() };
@@ -42,10 +47,18 @@ export function wordOf(line: string, words: Phrases = en): Word | undefined {
   if (name === "plan" && rest === "") return { kind: "mode", mode: "plan" };
   if (name === "model") return { kind: "model", name: rest.trim() };
   if (name === "mode") return modeWord(rest.trim(), words);
+  const given = rest.split(/\s+/).filter((word) => word !== "");
+  if (name === "cost") return { kind: "run", argv: ["cost", ...given], ofSession: false };
+  if (name === "todo" || name === "tasks")
+    return { kind: "run", argv: ["tasks", ...given], ofSession: given.length === 0 };
   const plain = PLAIN.find((each) => each === name);
   if (plain !== undefined && rest === "") return { kind: plain };
   if (plain !== undefined) return { kind: "unknown", message: words.lines.noWords(name) };
   return { kind: "skill", name, text };
+}
+
+function shellWord(command: string, { act }: Phrases): Word {
+  return command === "" ? { kind: "unknown", message: act.needsCommand } : { kind: "shell", command };
 }
 
 function modeWord(rest: string, { act }: Phrases): Word {

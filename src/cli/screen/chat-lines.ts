@@ -14,6 +14,7 @@ import type {
   QueuedEvent,
   WithdrawnEvent,
 } from "../../abi/wire-events.ts";
+import { findShellNote, type ShellLine } from "../../lib/text/shell-line.ts";
 import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
@@ -52,8 +53,18 @@ const tag = (pid: number): string => `[session/${pid}]`;
 export function inputLine({ pid, from, client, text, joins }: InputEvent, words: Phrases): string {
   const also = joins === true ? words.lines.readToo : "";
   const ended = readNotice(text);
-  const said = ended === undefined ? `${PROMPT}${text.trimEnd()}` : endedLine(ended, words);
+  const line = from === 0 ? findShellNote(text) : undefined;
+  const other = line === undefined ? `${PROMPT}${text.trimEnd()}` : shellText(line, words);
+  const said = ended === undefined ? other : endedLine(ended, words);
   return `${tag(pid)} ${also}${speaker(from, client, words)} ${safeLines(said)}`;
+}
+
+/** A line that the user's shell has run, and what it printed. */
+export function shellText({ command, exit, output }: ShellLine, { entry }: Phrases): string {
+  const text = output.trimEnd();
+  return [`! ${command}`, ...(text === "" ? [] : [text]), ...(exit === "0" ? [] : [entry.exit(exit)])].join(
+    "\n",
+  );
 }
 
 /** The end of an agent in the background. */
@@ -105,6 +116,8 @@ export function historyLines(
   if (isNote(text)) return [paint.dim(words)];
   const ended = readNotice(text);
   if (ended !== undefined) return [paint.dim(safeLine(endedLine(ended, catalogue)))];
+  const line = role === "user" ? findShellNote(text) : undefined;
+  if (line !== undefined) return [paint.dim(safeLines(shellText(line, catalogue)))];
   if (role === "user") return [paint.dim(`${PROMPT}${words}`)];
   const made = calls.map((call) => paint.dim(`  ${cutToWidth(safeLine(call), CALL_COLUMNS)}`));
   return words === "" ? made : [words, ...made];
