@@ -21,6 +21,8 @@ export interface Task {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Of the processes that have written in it. Absent: none. */
   readonly labels?: readonly Label[];
+  /** Free since the end of its owner, `<pid> <key of the notice>`, until the leader is on record as told. */
+  readonly left?: string;
 }
 
 export interface TaskCreate {

@@ -1,5 +1,5 @@
 /** The parts that the kernel is built from, each after the parts that it needs. */
-import { createHmac, createSecretKey } from "node:crypto";
+import { createHmac, createSecretKey, randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { agentDesk } from "../daemon/agent-desk.ts";
 import { type BootContext, ownDirs } from "../daemon/boot-context.ts";
@@ -74,7 +74,8 @@ export function makeParts(context: BootContext<Lease>, store: OpenJournal) {
     store: taskStore,
     hasEnded: (pid) => link.kernel.hasEnded(pid),
     unite: uniteLabels,
-    notify: (pid, text, labels) => link.kernel.notify(pid, text, labels),
+    notify: (pid, note) => link.kernel.notify(pid, note),
+    nonce: randomUUID,
   });
   const editors = new Editors({
     clock,

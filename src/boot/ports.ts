@@ -53,6 +53,7 @@ export function portsOf(parts: Parts): KernelPorts {
     scratchpads: parts.scratchpads,
     jobs,
     onExited: (pid) => freeTasks(parts, pid),
+    onReturned: async (pids) => void (await Promise.all(pids.map((pid) => lookAtTasks(parts, pid)))),
     onReaped: (uuid) => forget(parts, uuid),
     home,
     env,
@@ -70,6 +71,15 @@ async function freeTasks({ context, link, tasks }: Parts, pid: Pid): Promise<voi
   } catch (error) {
     context.log("warn", `tasks of pid ${pid}: ${messageOf(error)}`);
   }
+}
+
+/** Of the list that it leads. */
+async function lookAtTasks({ context, link, tasks }: Parts, pid: Pid): Promise<void> {
+  const place = link.kernel.taskPlace(pid);
+  if (place?.leader !== pid) return;
+  await tasks
+    .returned(place)
+    .catch((error: unknown) => context.log("warn", `tasks of pid ${pid}: ${messageOf(error)}`));
 }
 
 async function forget(

@@ -7,7 +7,6 @@ import type { ProcessEvent, SyscallEvent } from "../abi/events.ts";
 import { isInternal } from "../abi/fork.ts";
 import type { GrantBy } from "../abi/grants.ts";
 import { asPid, type CallId, PID_KERNEL, type Pid } from "../abi/ids.ts";
-import type { Label } from "../abi/labels.ts";
 import type { MountView } from "../abi/mcp.ts";
 import type { JobView } from "../abi/ops/jobs.ts";
 import type { Disposition, ExitStatus, ProcInfo, Signal } from "../abi/process.ts";
@@ -93,7 +92,7 @@ import type { Process } from "./process/process.ts";
 import { infoOf } from "./process/process-info.ts";
 import { ServiceTable } from "./process/services.ts";
 import { Arrival } from "./process/signal/deliver.ts";
-import { notify } from "./process/signal/notify.ts";
+import { type Note, notify } from "./process/signal/notify.ts";
 import { signalTree } from "./process/signal/signal-tree.ts";
 import { ProcessTable } from "./process/table.ts";
 import { taskPlaceOf } from "./process/task-place.ts";
@@ -369,13 +368,10 @@ export class Kernel implements KernelApi {
     return askPerson({ core: this, proc, items }, signal);
   }
 
-  /**
-   * Sends a process a note about something of its own. `labels`: of what others have said in it. False: it was not delivered,
-   * and that is logged.
-   */
-  async notify(pid: Pid, text: string, labels?: readonly Label[]): Promise<boolean> {
+  /** Sends a process a note about something of its own. False: it was not delivered, and that is logged. */
+  async notify(pid: Pid, note: string | Note): Promise<boolean> {
     const proc = this.table.get(pid);
-    return proc !== undefined && notify(this, proc, { text, labels });
+    return proc !== undefined && notify(this, proc, note);
   }
 
   /** The task list of a process, and its leader; null: no such process. */

@@ -101,7 +101,7 @@ interface Content {
 }
 
 /** As processes see it. */
-function shown({ labels: _, ...task }: Task): Task {
+function shown({ labels: _labels, left: _left, ...task }: Task): Task {
   return task;
 }
 

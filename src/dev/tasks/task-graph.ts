@@ -158,16 +158,20 @@ export class TaskGraph {
     this.#removed.add(id);
   }
 
-  /** Releases the unfinished tasks of owners that have ended, and returns them. */
-  free(hasEnded: (owner: string) => boolean): readonly Task[] {
-    const held = this.all.filter(
-      ({ owner, status }) => owner !== undefined && status !== "completed" && hasEnded(owner),
-    );
-    for (const task of held) {
+  /** Releases the unfinished tasks of owners that have ended. `key`: the leader is to be told of it, by notices of that name. */
+  free(hasEnded: (owner: string) => boolean, key: string | null): void {
+    for (const task of this.all) {
+      const { owner, status } = task;
+      if (owner === undefined || status === "completed" || !hasEnded(owner)) continue;
       this.setOwner(task.id, "");
       this.setStatus(task.id, "pending");
+      if (key !== null) this.#put({ ...this.find(task.id), left: `${owner} ${key}` });
     }
-    return held;
+  }
+
+  /** The leader has been told. */
+  told(left: string): void {
+    for (const { left: its, ...task } of this.all) if (its === left) this.#put(task);
   }
 
   #openBlockers({ blocked_by: ids }: Task): readonly string[] {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -19,16 +20,29 @@ const place = { list: "team", leader: LEADER };
 const caller = callerIn("/", { pid: asPid(7) });
 const instant = { sleep: async () => {} };
 
-function lists(ended: readonly number[] = []) {
-  const root = tempFolder();
-  const notes: [number, string, (readonly Label[])?][] = [];
+type Note = [number, string, (readonly Label[])?];
+
+/** `notes`: those on record, also of earlier daemons. `dies`: the daemon does, at that moment of a notice. */
+function lists(
+  ended: readonly number[] = [],
+  {
+    root = tempFolder(),
+    notes = new Map<string, Note>(),
+    dies = (_: "before" | "after") => {},
+  }: { root?: string; notes?: Map<string, Note>; dies?: (at: "before" | "after") => void } = {},
+) {
   const store = new TaskStore(root, instant);
   const tasks = new Tasks({
     store,
     hasEnded: async (pid) => ended.includes(pid),
     unite: uniteLabels,
-    notify: async (pid, text, labels = []) =>
-      void notes.push(labels.length === 0 ? [pid, text] : [pid, text, labels]),
+    notify: async (pid, { text, labels = [], key = `${notes.size}` }) => {
+      dies("before");
+      if (!notes.has(key)) notes.set(key, labels.length === 0 ? [pid, text] : [pid, text, labels]);
+      dies("after");
+      return true;
+    },
+    nonce: randomUUID,
   });
   const ask = (pid: Pid | number, request: TaskRequest): Promise<TaskAnswer> =>
     tasks.answer({ pid: asPid(pid) }, place, request);
@@ -40,7 +54,7 @@ function lists(ended: readonly number[] = []) {
     const found = await ask(7, { op: "get", task_id: id });
     return (found.ok ? found.tasks[0] : undefined) as Task;
   };
-  return { root, dir: join(root, "team"), store, tasks, ask, create, get, notes };
+  return { root, dir: join(root, "team"), store, tasks, ask, create, get, told: () => [...notes.values()] };
 }
 
 describe("task lists", () => {
@@ -73,7 +87,7 @@ describe("task lists", () => {
   });
 
   it("a member of a team takes one task at a time; what becomes free wakes those who have nothing to do", async () => {
-    const { tasks, create, notes } = lists();
+    const { tasks, create, told } = lists();
     const members = [7, 8, 9].map((pid) => ({ pid: asPid(pid), name: `m${pid}`, isIdle: pid === 9 }));
     const ask = (pid: number, more: object) =>
       tasks.answer({ pid: asPid(pid) }, { ...place, members }, { op: "update", ...more } as TaskRequest);
@@ -83,7 +97,7 @@ describe("task lists", () => {
     expect(await ask(7, { task_id: "1", status: "in_progress" })).toMatchObject({ ok: true });
     expect(await ask(7, { task_id: "3", claim: true })).toMatchObject({ ok: false, reason: "agent_busy" });
     expect(await ask(7, { task_id: "1", status: "completed" })).toMatchObject({ ok: true, freed: ["2"] });
-    expect(notes).toEqual([[9, "nothing holds back task 2 any more: task_list"]]);
+    expect(told()).toEqual([[9, "nothing holds back task 2 any more: task_list"]]);
     expect(await ask(1, { task_id: "3", owner: "m8" })).toMatchObject({ ok: true, tasks: [{ owner: "8" }] });
     await expect(ask(1, { task_id: "3", owner: "m5" })).rejects.toMatchObject({ code: "INVALID" });
   });
@@ -123,7 +137,7 @@ describe("task lists", () => {
   });
 
   it("only the owner, the leader or a person changes an owned task", async () => {
-    const { ask, create, notes } = lists();
+    const { ask, create, told } = lists();
     const { id } = await create("mine");
     await ask(7, { op: "update", task_id: id, claim: true });
     await expect(ask(8, { op: "update", task_id: id, status: "completed" })).rejects.toMatchObject({
@@ -133,7 +147,7 @@ describe("task lists", () => {
       code: "PERMISSION",
     });
     await ask(LEADER, { op: "update", task_id: id, owner: "8" });
-    expect(notes).toEqual([[8, expect.stringContaining('"type":"task_assignment"')]]);
+    expect(told()).toEqual([[8, expect.stringContaining('"type":"task_assignment"')]]);
     expect(await ask(PID_KERNEL, { op: "update", task_id: id, status: "completed" })).toMatchObject({
       ok: true,
     });
@@ -162,7 +176,7 @@ describe("task lists", () => {
   });
 
   it("the end of an owner frees what it had not finished, and the leader hears of it", async () => {
-    const { ask, create, get, tasks, notes } = lists();
+    const { ask, create, get, tasks, told } = lists();
     await create("open");
     await create("done");
     await ask(7, { op: "update", task_id: "1", claim: true });
@@ -172,8 +186,33 @@ describe("task lists", () => {
     expect(await get("1")).toMatchObject({ status: "pending" });
     expect(await get("1")).not.toHaveProperty("owner");
     expect(await get("2")).toMatchObject({ status: "completed", owner: "7" });
-    expect(notes).toEqual([[1, "process 7 has ended; its unfinished tasks are pending again: 1 (open)"]]);
+    expect(told()).toEqual([[1, "process 7 has ended; its unfinished tasks are pending again: 1 (open)"]]);
   });
+
+  it.each(["nothing is freed", "the leader is told", "it is on record that the leader was told"])(
+    "a daemon that dies before %s leaves the next one to do it: the leader is told once",
+    async (until) => {
+      const notes = new Map<string, Note>();
+      const dies = (at: "before" | "after") => {
+        if ((at === "before") === (until === "the leader is told")) throw new Error("killed");
+      };
+      const before = lists([], { notes, dies });
+      await before.create("held");
+      await before.ask(7, { op: "update", task_id: "1", claim: true });
+      if (until !== "nothing is freed")
+        await expect(before.tasks.exited(asPid(7), place)).rejects.toThrow("killed");
+      const { root } = before;
+      for (let daemon = 0; daemon < 2; daemon++) {
+        const { tasks, get, told } = lists([7], { root, notes });
+        await tasks.returned(place);
+        expect(told()).toEqual([
+          [LEADER, "process 7 has ended; its unfinished tasks are pending again: 1 (held)"],
+        ]);
+        expect(await get("1")).toEqual(expect.objectContaining({ status: "pending" }));
+        for (const key of ["owner", "left"]) expect(await get("1")).not.toHaveProperty(key);
+      }
+    },
+  );
 
   it("an owner that ended with an earlier daemon holds nothing, and a lock that one left is broken", async () => {
     const before = lists();
@@ -185,7 +224,8 @@ describe("task lists", () => {
       store: new TaskStore(before.root, instant),
       hasEnded: async () => true,
       unite: uniteLabels,
-      notify: async () => {},
+      notify: async () => true,
+      nonce: randomUUID,
     });
     const found = await tasks.answer({ pid: asPid(9) }, place, { op: "get", task_id: "1" });
     expect(found).toMatchObject({ ok: true, tasks: [{ status: "pending" }] });
@@ -304,7 +344,7 @@ describe("the labels of a task", () => {
   }
 
   it("are those of who wrote in it, go to who reads it, and to who is given it", async () => {
-    const { store, tasks, notes } = lists();
+    const { store, tasks, told } = lists();
     const device = tasksDevice({ store, tasks, placeOf: () => ({ list: "team", leader: asPid(7) }) });
     await asks(device, WEB, { op: "create", subject: "do as the page says", description: "" });
     await asks(device, [], { op: "create", subject: "plain", description: "" });
@@ -319,6 +359,6 @@ describe("the labels of a task", () => {
     expect(file.carried?.labels).toEqual([...WEB, ...KEY]);
     expect(String(await readAll(file))).not.toContain("labels");
     await asks(device, [], { op: "update", task_id: "1", owner: "9" });
-    expect(notes).toEqual([[9, expect.stringContaining("with a key"), [...WEB, ...KEY]]]);
+    expect(told()).toEqual([[9, expect.stringContaining("with a key"), [...WEB, ...KEY]]]);
   });
 });

@@ -6,6 +6,7 @@
 import { asPid, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { Task, TaskAnswer, TaskPlace, TaskRequest, TaskUpdate } from "../../abi/task.ts";
+import { Serial } from "../../lib/serial.ts";
 import { driverError } from "../driver-error.ts";
 import type { TaskStore } from "./store.ts";
 import type { Claim, TaskCaller, TaskGraph } from "./task-graph.ts";
@@ -16,8 +17,17 @@ interface TasksDeps {
   hasEnded(pid: Pid): Promise<boolean>;
   /** All labels, each once. */
   unite(labels: readonly Label[], more: readonly Label[]): readonly Label[];
-  /** Sends a note to a process. `labels`: of what others have said in it. */
-  notify(pid: Pid, text: string, labels?: readonly Label[]): Promise<unknown>;
+  /** Sends a note to a process, once for a key, also over daemons. False: it is not on record. */
+  notify(pid: Pid, note: TaskNote): Promise<boolean>;
+  /** A name that no notice has had. */
+  nonce(): string;
+}
+
+interface TaskNote {
+  readonly text: string;
+  /** Of what others have said in it. */
+  readonly labels?: readonly Label[] | undefined;
+  readonly key?: string;
 }
 
 /** The process that asks, and the labels of all that it has read. */
@@ -30,6 +40,7 @@ export class Tasks {
   readonly #deps: TasksDeps;
   /** Lists checked since the daemon started: a crash may have ended owners. */
   readonly #known = new Set<string>();
+  readonly #telling = new Serial();
 
   constructor(deps: TasksDeps) {
     this.#deps = deps;
@@ -37,7 +48,7 @@ export class Tasks {
 
   async answer({ pid, labels = [] }: Asker, place: TaskPlace, request: TaskRequest): Promise<TaskAnswer> {
     const { list, leader, members = [] } = place;
-    await this.#freeOfEnded(list);
+    await this.returned(place);
     const isMember = members.some((member) => member.pid === pid);
     const caller = {
       owner: String(pid),
@@ -66,18 +77,46 @@ export class Tasks {
   }
 
   /** Call when a process has ended: releases its unfinished tasks and notifies the leader of its list. */
-  async exited(pid: Pid, { list, leader }: TaskPlace): Promise<void> {
+  async exited(pid: Pid, place: TaskPlace): Promise<void> {
+    if (await this.#deps.store.isThere(place.list)) await this.#free(place, new Set([String(pid)]));
+  }
+
+  /** Does what the last daemon did not come to: releases what those had taken that ended with it, and notifies the leader. */
+  async returned(place: TaskPlace): Promise<void> {
+    const { list } = place;
+    if (this.#known.has(list)) return;
+    this.#known.add(list);
     const { store } = this.#deps;
     if (!(await store.isThere(list))) return;
-    const owner = String(pid);
-    const freed = await store.change(list, (graph) => graph.free((each) => each === owner));
-    if (freed.length === 0 || leader === null || leader === pid) return;
-    const what = freed.map(({ id, subject }) => `${id} (${subject})`).join(", ");
-    await this.#deps.notify(
-      leader,
-      `process ${pid} has ended; its unfinished tasks are pending again: ${what}`,
-      freed.flatMap(({ labels = [] }) => labels),
+    const owners = new Set(
+      (await store.tasks(list)).flatMap(({ owner, status }) => (status === "completed" ? [] : (owner ?? []))),
     );
+    const ended = new Set<string>();
+    for (const owner of owners) if (await this.#deps.hasEnded(asPid(Number(owner)))) ended.add(owner);
+    await this.#free(place, ended);
+  }
+
+  async #free({ list, leader }: TaskPlace, ended: ReadonlySet<string>): Promise<void> {
+    const { store, nonce } = this.#deps;
+    const isTold = leader !== null && !ended.has(String(leader));
+    if (ended.size > 0)
+      await store.change(list, (graph) => graph.free((owner) => ended.has(owner), isTold ? nonce() : null));
+    if (isTold) await this.#telling.run(() => this.#tellLeader(list, leader));
+  }
+
+  /** Whatever moment a daemon dies in: the tasks say what is to be told, the name of a notice that it has been. */
+  async #tellLeader(list: string, leader: Pid): Promise<void> {
+    const { store, notify, hasEnded } = this.#deps;
+    const all = await store.tasks(list);
+    for (const left of new Set(all.flatMap((task) => task.left ?? []))) {
+      const [owner = "", key = ""] = left.split(" ");
+      const tasks = all.filter((task) => task.left === left);
+      const what = tasks.map(({ id, subject }) => `${id} (${subject})`).join(", ");
+      const text = `process ${owner} has ended; its unfinished tasks are pending again: ${what}`;
+      const labels = tasks.flatMap(({ labels: own = [] }) => own);
+      if ((await notify(leader, { text, labels, key })) || (await hasEnded(leader)))
+        await store.change(list, (graph) => graph.told(left));
+    }
   }
 
   /** PERMISSION: only who leads the list removes all of it. */
@@ -104,26 +143,15 @@ export class Tasks {
     if (assigned !== null) {
       const { subject, description } = task;
       const words = { type: "task_assignment", task_id: id, subject, description, assigned_by: caller.owner };
-      await this.#deps.notify(assigned, JSON.stringify(words), task.labels);
+      await this.#deps.notify(assigned, { text: JSON.stringify(words), labels: task.labels });
     }
     if (freed.length === 0) return { ok: true, list, tasks: [task] };
     for (const { pid, isIdle } of members)
       if (isIdle)
-        await this.#deps.notify(pid, `nothing holds back task ${freed.join(", ")} any more: task_list`);
+        await this.#deps.notify(pid, {
+          text: `nothing holds back task ${freed.join(", ")} any more: task_list`,
+        });
     return { ok: true, list, tasks: [task], freed };
-  }
-
-  async #freeOfEnded(list: string): Promise<void> {
-    if (this.#known.has(list)) return;
-    this.#known.add(list);
-    const { store } = this.#deps;
-    if (!(await store.isThere(list))) return;
-    const owners = new Set(
-      (await store.tasks(list)).flatMap(({ owner, status }) => (status === "completed" ? [] : (owner ?? []))),
-    );
-    const ended = new Set<string>();
-    for (const owner of owners) if (await this.#deps.hasEnded(asPid(Number(owner)))) ended.add(owner);
-    if (ended.size > 0) await store.change(list, (graph) => graph.free((owner) => ended.has(owner)));
   }
 }
 

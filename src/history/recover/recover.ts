@@ -44,7 +44,7 @@ import { accountsAtSpawn, readAll, Shares, type Sharing } from "./shares.ts";
 type Recovering = AgentRestoring &
   Sharing &
   Running & {
-    readonly ports: Pick<KernelPorts, "worktrees">;
+    readonly ports: Pick<KernelPorts, "onReturned" | "worktrees">;
     readonly groups: Pick<Groups, "reserve">;
     deliver(proc: Process, signal: Signal): Promise<unknown>;
   };
@@ -137,6 +137,7 @@ export async function recover(core: Recovering, { restoreSupervisor, probe }: Ro
   ]);
   for (const record of resting) tellResting(core, left, record);
   tellOwners(core, lost);
+  await core.ports.onReturned?.(back.map(({ owner }) => owner.pid));
   for (const each of back) each.begin();
   return {
     lost: lost.map(({ pid }) => pid),

@@ -94,8 +94,10 @@ export interface KernelPorts {
   readonly scratchDir: (uuid: ProcUuid) => string;
   /** Absent: no session has a folder that its agents share. */
   readonly scratchpads?: Scratchpads;
-  /** Called when the process has ended: releases what it held of shared lists. Absent: nothing to release. */
+  /** Called when the process has ended: releases what it held of shared lists. Never rejects. Absent: nothing to release. */
   readonly onExited?: (pid: Pid) => Promise<void>;
+  /** Called when these have come back and nothing runs yet: does of that what the last daemon did not. Never rejects. */
+  readonly onReturned?: (pids: readonly Pid[]) => Promise<void>;
   /** Called when the process is reaped: devices may remove what they keep for it. */
   readonly onReaped: (uuid: ProcUuid) => Promise<void>;
   readonly home: string;

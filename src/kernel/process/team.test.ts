@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ChildMark } from "../../abi/child.ts";
 import type { Pid } from "../../abi/ids.ts";
+import { SIGNALS } from "../../abi/process.ts";
 import { type Started, type TestKernel, testKernel, text } from "../testing/test-kernel.ts";
+import { settle } from "../testing/virtual-clock.ts";
 import { taskPlaceOf } from "./task-place.ts";
 import { teamConfig } from "./team.ts";
 
@@ -67,6 +69,31 @@ describe("a team", () => {
     const slept = own.sys.sleep(60_000);
     alice.sys.setActivity("idle");
     expect(await slept).toBe("signal");
+  });
+
+  test("has a member at work until what it had taken is free; a notice of that comes once, also over daemons", async () => {
+    const released = Promise.withResolvers<void>();
+    const t = testKernel({ onExited: () => released.promise });
+    const own = await lead(t);
+    const alice = await join(t, own, "alice");
+    alice.end();
+    await settle();
+    const atWork = async (sys = own.sys) => (await sys.listProcs({ working: true })).map(({ pid }) => pid);
+    expect(await atWork()).toEqual([alice.pid]);
+    const slept = own.sys.sleep(60_000);
+    released.resolve();
+    expect([await slept, await atWork()]).toEqual(["message", []]);
+    const isTold = ({ kernel }: TestKernel) => kernel.notify(own.pid, { text: "task 1 is free", key: "k" });
+    expect([await isTold(t), await isTold(t)]).toEqual([true, true]);
+    await t.init.kill(own.pid, SIGNALS.SIGPAUSE);
+    await t.journal.sync();
+    t.journal.crash();
+    const seen: unknown[] = [];
+    const onReturned = async (pids: readonly Pid[]) => void seen.push(pids, await isTold(next));
+    const next: TestKernel = testKernel({ onReturned }, t.journal);
+    await next.kernel.recover();
+    const notes = next.journal.bodies("mail.put").filter((body) => (body as { from: Pid }).from === own.pid);
+    expect([seen, notes.length]).toEqual([[[own.pid], true], 1]);
   });
 });
 
