@@ -3,7 +3,7 @@
  * a commit, a sync, a write, a rename, at boot as in the middle of the work. What is counted lies outside Crux: a ledger that
  * each command writes a line to. The model does what a careful one would: told that an outcome is unknown it looks, and
  * repeats only what did not happen. More: CRUX_CRASH_POINTS=1000 npx vitest run --project system test/journal-crashes.test.ts
- * All moments of a team's run: npm run crash -- team; from the 34th on: CRUX_TEAM_MOMENTS=34- npm run crash -- team
+ * All moments of a team's run, about 300 of 4 s: npm run crash -- team; from the 34th on: CRUX_TEAM_MOMENTS=34- npm run crash -- team
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -12,7 +12,22 @@ import type { ModelRequest } from "../model-server/request.ts";
 import { type ModelServer, startModelServer } from "../model-server/server.ts";
 import { DoomedDaemon, momentsMet } from "./doomed-daemon.ts";
 import { modelEnv } from "./model.ts";
-import { AT_ONCE, answerTo, askedIn, BELOW, callsOf, endsTold, NAP, restsTold, WRITERS } from "./team-run.ts";
+import {
+  AT_ONCE,
+  answerTo,
+  askedIn,
+  BELOW,
+  callsOf,
+  endsTold,
+  freedTold,
+  hasSent,
+  NAP,
+  restsTold,
+  TASKS,
+  told,
+  WRITERS,
+  wordOf,
+} from "./team-run.ts";
 import type { Wire } from "./wire.ts";
 import { settled, World } from "./world.ts";
 
@@ -162,23 +177,42 @@ export class TeamLives {
     const ends = this.#records("process.exited").flatMap(({ pid, body }) =>
       names.has(pid) ? [`${names.get(pid)} ${body.reason}`] : [],
     );
-    const wanted = all.map((who) => `${who} ${who === "ann" ? "killed: SIGTERM" : "completed"}`);
+    const how: Record<string, string> = {
+      ann: "killed: SIGTERM",
+      bob: "killed: SIGTERM",
+      cay: "OpenAI answered 400: it answers no more",
+    };
+    const wanted = all.map((who) => `${who} ${how[who] ?? "completed"}`);
     expect(ends.sort(), at).toEqual(wanted);
   }
 
-  /** The lead has been told of each end, each result and each rest once. */
+  /** The lead has been told of each end, each result and each rest once, and of what one that failed has left. */
   #told(at: string): void {
     const { last } = this.#of("lead");
     // what `stop` has ended is news only where its answer was lost
-    const ends = endsTold(last).filter((each) => !each.startsWith("ann "));
-    expect([...ends].sort(), at).toEqual(["back completed", "late completed", "tree completed"]);
-    expect(restsTold(last), at).toBe(1);
+    const ends = endsTold(last).filter((each) => !/^(ann|bob) /.test(each));
+    expect([...ends].sort(), at).toEqual([
+      "back completed",
+      "cay failed",
+      "late completed",
+      "tree completed",
+    ]);
+    const rests = restsTold(last);
+    expect([...rests].sort(), at).toEqual([...new Set(rests)].sort());
+    expect(freedTold(last), at).toEqual([expect.stringMatching(`^\\d+ \\(Three ${this.#run}\\)`)]);
     const calls = callsOf(last);
     const results = calls.flatMap(({ call, result }) => (call.name === "agent" ? [result] : []));
-    expect([results.length, results[0]], at).toEqual([5, expect.stringMatching(/^fore is done\./)]);
+    expect([results.length, results[0]], at).toEqual([7, expect.stringMatching(/^fore is done\./)]);
     const tasks = calls.findLast(({ call }) => call.input.tool === "task_list")?.result;
-    const ofAnn = `${at}\nann: ${JSON.stringify(callsOf(this.#of("ann").last))}`;
-    expect(tasks, ofAnn).toMatch(new RegExp(`^\\d+ \\[completed.*\\] One ${this.#run}$`, "m"));
+    for (const [n, name] of TASKS.entries()) {
+      const who = ["ann", "bob", "cay"][n] ?? "";
+      const ofOwner = `${at}\n${who}: ${JSON.stringify(callsOf(this.#of(who).last))}`;
+      expect(tasks, ofOwner).toMatch(new RegExp(`^\\d+ \\[completed.*\\] ${name} ${this.#run}$`, "m"));
+    }
+    // what was acknowledged has come, and nothing twice
+    const words = told(this.#of("bob").last).split(wordOf(this.#run)).length - 1;
+    if (hasSent(this.#of("ann").last)) expect(words, `${at}: the word`).toBe(1);
+    else expect(words, `${at}: the word`).toBeLessThan(2);
   }
 
   /** Each command has had one effect, one worktree is there with its work, and nobody has had another tool than before. */

@@ -1,9 +1,10 @@
 /**
- * An agent that leads a team, and children of every kind below it: one that it waits for, one in the background, a member, one in a
- * worktree, and one that waits to begin and has a child of its own. All follow their steps as a careful model does: told that the
- * outcome of a call is unknown it looks, and repeats only what did not happen. So it comes to its end over any number of crashes.
+ * An agent that leads a team of four, and children of every kind below it: three members, one of which fails with its task in hand
+ * and one of which is written to by another, one that it waits for, one in the background, one in a worktree, and one that waits to
+ * begin and has a child of its own. All follow their steps as a careful model does: told that the outcome of a call is unknown it
+ * looks, and repeats only what did not happen. So it comes to its end over any number of crashes.
  */
-import { type Reply, text, toolUse } from "../model-server/reply.ts";
+import { error, type Reply, text, toolUse } from "../model-server/reply.ts";
 import type { ModelRequest } from "../model-server/request.ts";
 import { userTexts } from "../model-server/request.ts";
 
@@ -17,21 +18,27 @@ interface Step {
   readonly calls: readonly Call[];
   readonly look?: Call;
   readonly hasHappened?: (seen: string) => boolean;
+  /** Nobody here can see whether it has happened: its outcome may stay unknown. */
+  readonly isOnce?: true;
 }
 
 interface Part {
   readonly steps: readonly Step[];
-  readonly last: string;
+  /** null: the model answers no more. */
+  readonly last: string | null;
 }
 
 /** How many children an agent of a team has at once: the others wait to begin. */
-export const AT_ONCE = 3;
+export const AT_ONCE = 5;
 /** Those whose end is told by a message. */
 const IN_BACKGROUND = ["back", "tree", "late"] as const;
+/** Each takes the task of its place in the list. */
+const MEMBERS = ["ann", "bob", "cay"] as const;
+export const TASKS = ["One", "Two", "Three"] as const;
 /** All below the lead. */
-export const BELOW = ["fore", "ann", ...IN_BACKGROUND, "deep"] as const;
+export const BELOW = ["fore", ...MEMBERS, ...IN_BACKGROUND, "deep"] as const;
 /** Each writes one line to the ledger. */
-export const WRITERS = ["fore", "back", "ann", "late", "deep"] as const;
+export const WRITERS = ["fore", "back", ...MEMBERS, "late", "deep"] as const;
 
 const used = (tool: string, params: object): Call => ({ name: "tool_call", input: { tool, params } });
 const shell = (command: string): Call => ({ name: "bash", input: { command } });
@@ -59,44 +66,81 @@ function partOf(who: string, run: number, request: ModelRequest): Part | undefin
   const own = line(`${who}-${run}`, "ledger");
   const beyond: Step = { calls: [{ name: "write", input: { file_path: `beyond-${run}`, content: "x" } }] };
   const done = { last: `${who} is done.` };
-  if (who === "lead") return leadOf(run);
+  if (who === "lead") return leadOf(run, request);
   if (who === "fore") return { steps: [beyond, own], ...done };
   if (who === "back" || who === "deep") return { steps: [own], ...done };
   if (who === "late") return { steps: [own, { calls: [child(run, "deep")] }], ...done };
   if (who === "tree") return { steps: [line(`tree-${run}`, "grown")], ...done };
-  if (who !== "ann") return undefined;
-  // its number is no longer 1 where a daemon died before it wrote the task, and after it took that number
-  const list = used("task_list", {});
-  const id = idIn(callsOf(request).find(({ call }) => isSame(call, list))?.result ?? "", run);
-  const task = (status: string): Step => ({ calls: [used("task_update", { task_id: id, status })] });
-  return { steps: [{ calls: [list] }, task("in_progress"), own, beyond, task("completed")], ...done };
+  const at = (MEMBERS as readonly string[]).indexOf(who);
+  if (at < 0) return undefined;
+  const task = taskOf(`${TASKS[at]} ${run}`, request);
+  const taken = [{ calls: [LIST] }, task("in_progress"), own];
+  if (who === "cay") return { steps: taken, last: null };
+  const word: Step = { calls: [used("send", { to: "bob", message: wordOf(run) })], isOnce: true };
+  const steps = [...taken, beyond, ...(who === "ann" ? [word] : []), task("completed")];
+  if (who === "ann") return { steps, last: hasSent(request) ? done.last : UNSURE };
+  return { steps, last: told(request).includes(wordOf(run)) ? HAS_WORD : done.last };
 }
 
-function idIn(list: string, run: number): string {
-  return new RegExp(`^(\\d+) \\[.*\\] One ${run}$`, "m").exec(list)?.[1] ?? "1";
+/** What Ann writes to Bob. */
+export const wordOf = (run: number): string => `the word of ${run}.`;
+/** What Bob says once he has it, and Ann where she cannot know that it was sent. */
+const HAS_WORD = "bob has the word.";
+const UNSURE = "ann does not know of the word.";
+
+export function hasSent(request: ModelRequest): boolean {
+  return callsOf(request).some(
+    ({ call, result }) => call.input.tool === "send" && result.includes("Sent to"),
+  );
 }
 
-function leadOf(run: number): Part {
-  const tasks = used("task_list", {});
+const LIST = used("task_list", {});
+
+/** Its number is not that of its place where a daemon died before it wrote the task, and after it took that number. */
+function taskOf(subject: string, request: ModelRequest): (status: string) => Step {
+  const lists = callsOf(request).flatMap(({ call, result }) =>
+    call.input.tool === "task_list" ? [result] : [],
+  );
+  const id = new RegExp(`^(\\d+) \\[.*\\] ${subject}$`, "m").exec(lists.join("\n"))?.[1] ?? "1";
+  return (status) => ({ calls: [used("task_update", { task_id: id, status })] });
+}
+
+function leadOf(run: number, request: ModelRequest): Part {
   const team: Step = { calls: [used("team_create", { team_name: `crew-${run}` })] };
   const alone = { run_in_background: true };
-  const task: Step = {
-    calls: [used("task_create", { subject: `One ${run}`, description: "" })],
-    look: tasks,
-    hasHappened: (seen) => seen.includes(`One ${run}`),
-  };
+  const tasks = TASKS.map((name): Step => {
+    const subject = `${name} ${run}`;
+    return {
+      calls: [used("task_create", { subject, description: "" })],
+      look: LIST,
+      hasHappened: (seen) => seen.includes(subject),
+    };
+  });
+  const member = (who: string): Call => child(run, who, { name: who, subagent_type: "narrow" });
   const family: Step = {
     calls: [
       child(run, "fore", { subagent_type: "narrow" }),
       child(run, "back", alone),
-      child(run, "ann", { name: "ann", subagent_type: "narrow" }),
+      ...MEMBERS.map(member),
       child(run, "tree", { ...alone, isolation: "worktree" }),
       child(run, "late", alone),
     ],
   };
-  const ends: Step = { calls: [tasks, used("stop", { to: "ann" }), used("team_delete", {})] };
-  return { steps: [team, task, family, ends], last: "All is over." };
+  // what the one that failed had taken is free again
+  const left = taskOf(`Three ${run}`, request);
+  const stops = ["ann", "bob"].map((to) => used("stop", { to }));
+  const ends: Step = { calls: [LIST, ...stops, used("team_delete", {})] };
+  const rest = [
+    { calls: [used("task_list", { status: "pending" })] },
+    left("in_progress"),
+    left("completed"),
+    ends,
+  ];
+  return { steps: [team, ...tasks, family, ...rest], last: "All is over." };
 }
+
+/** The steps of the lead that come once everybody has done what they do. */
+const LATE_STEPS = 4;
 
 /** Words of the user and of the kernel, as the model reads them. */
 export const told = ({ messages }: ModelRequest): string =>
@@ -104,7 +148,7 @@ export const told = ({ messages }: ModelRequest): string =>
 
 /** Who is asked, and in which run. */
 export function askedIn(request: ModelRequest): { readonly who: string; readonly run: number } | undefined {
-  const found = /^(lead|fore|back|ann|tree|late|deep) (\d+)\b/.exec(told(request));
+  const found = /^(lead|fore|back|ann|bob|cay|tree|late|deep) (\d+)\b/.exec(told(request));
   return found === null ? undefined : { who: found[1]!, run: Number(found[2]) };
 }
 
@@ -155,7 +199,7 @@ function progress(
     open.set(own, result);
     const left = step.calls.filter((each) => {
       const had = open.get(each);
-      return had === undefined || isUnknown(had) || isNothing(had);
+      return had === undefined || (isUnknown(had) && step.isOnce !== true) || isNothing(had);
     });
     if (left.length === 0) goOn();
     else next = isUnknown(result) && step.look !== undefined ? [step.look] : left;
@@ -167,8 +211,14 @@ export const endsTold = (request: ModelRequest): readonly string[] =>
   [...told(request).matchAll(/<summary>Agent "is (\w+)" (\w+)/g)].map(
     ([, who = "", how = ""]) => `${who} ${how}`,
   );
-export const restsTold = (request: ModelRequest): number =>
-  told(request).match(/"idle_notification"/g)?.length ?? 0;
+/** What members have said as they came to rest. */
+export const restsTold = (request: ModelRequest): readonly string[] =>
+  [...told(request).matchAll(/"idle_notification"[^{}]*"summary":"([^"]*)"/g)].map(([, words = ""]) => words);
+/** The tasks that were free again as their owner ended. */
+export const freedTold = (request: ModelRequest): readonly string[] =>
+  [...told(request).matchAll(/has ended; its unfinished tasks are pending again: (.*)/g)].map(
+    ([, what = ""]) => what,
+  );
 
 /** The answer of whoever is asked. */
 export function answerTo(request: ModelRequest): Reply {
@@ -176,9 +226,20 @@ export function answerTo(request: ModelRequest): Reply {
   const part = asked === undefined ? undefined : partOf(asked.who, asked.run, request);
   if (part === undefined) throw new Error(`nobody plays ${told(request).slice(0, 200)}`);
   const { at, next } = progress(part, request);
-  const isWaiting = asked?.who === "lead" && at === part.steps.length - 1;
+  const isWaiting = asked?.who === "lead" && at === part.steps.length - LATE_STEPS;
+  if (isWaiting && !areDone(request)) return text("Waiting.");
+  if (next.length > 0) return toolUse([...next]);
+  return part.last === null ? error(400, "invalid_request_error", "it answers no more") : text(part.last);
+}
+
+/** Whether all below the lead have done what they do by themselves, as it was told. */
+function areDone(request: ModelRequest): boolean {
   const ended = new Set(endsTold(request).map((each) => each.split(" ")[0]));
-  if (isWaiting && !(IN_BACKGROUND.every((who) => ended.has(who)) && restsTold(request) > 0))
-    return text("Waiting.");
-  return next.length === 0 ? text(part.last) : toolUse([...next]);
+  const rests = restsTold(request);
+  const isSaid =
+    rests.includes(HAS_WORD) || (rests.includes(UNSURE) && rests.some((words) => words.startsWith("bob")));
+  const areRested = rests.some((words) => words.startsWith("ann")) && isSaid;
+  return (
+    [...IN_BACKGROUND, "cay"].every((who) => ended.has(who)) && areRested && freedTold(request).length > 0
+  );
 }
