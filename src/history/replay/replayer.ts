@@ -147,10 +147,11 @@ class Replayer {
   }
 
   /**
-   * Compares the exit. A process lost with its daemon was cut off, and a killed one may have been: then no difference.
+   * Compares the exit. A process lost with its daemon, or not resumed by the next one, was cut off, and a killed one may have
+   * been: then no difference.
    */
   #end({ seq, body }: End, stage: ReplayStage, { player, exit }: Ended): Difference | undefined {
-    if (body.reason === "lost") return undefined;
+    if (CUT_OFF.has(body.reason)) return undefined;
     if (body.kind === "killed" && !player.hasEnded) return undefined;
     const beyond = player.beyond(seq);
     if (beyond !== undefined) return beyond;
@@ -160,6 +161,9 @@ class Replayer {
     return expected === got ? undefined : { seq, what: "exit", ...differenceOf(expected, got) };
   }
 }
+
+/** The reasons of exits that no program had come to. */
+const CUT_OFF: ReadonlySet<string> = new Set([EXIT.lost.reason, EXIT.unread.reason]);
 
 /** The exit as it would be recorded. */
 function exitOf(stage: ReplayStage, recorded: ExitBody, returned: ExitStatus): ExitBody {
