@@ -208,6 +208,7 @@ describe("ClaudeDriver", () => {
     [{ result: "Prompt is too long", terminal_reason: "prompt_too_long" }, { kind: "prompt_too_long" }],
     [{ result: "lost", api_error: "connection_failed" }, { kind: "connection" }],
     [{ result: "API Error: 529", api_error_status: 529 }, { kind: "overloaded" }],
+    [{ errors: ["it broke off", "twice"] }, { message: "claude: it broke off; twice" }],
   ])("stream() maps the result %j", async (result, error) => {
     const exec = new FakeExec([{ type: "result", is_error: true, ...result }], 1);
     await expect(fold(driverOf(exec).stream(contractRequest(), none))).rejects.toMatchObject(error);

@@ -14,7 +14,11 @@ export function notInstalled(): LlmError {
 
 /** The error of a `result` line that came instead of a reply. */
 export function resultError(result: Json): LlmError {
-  const text = (stringOf(result.result) || stringOf(result.subtype) || "no explanation").slice(0, 500);
+  const errors = [result.errors].flat().map(stringOf).filter(Boolean).join("; ");
+  const text = (stringOf(result.result) || errors || stringOf(result.subtype) || "no explanation").slice(
+    0,
+    500,
+  );
   if (/not logged in|please run \/login|oauth token (has )?expired/i.test(text))
     return notConfigured(CLAUDE_DEVICE, "the program `claude` is not logged in", loginHint);
   const status = typeof result.api_error_status === "number" ? result.api_error_status : undefined;
