@@ -425,6 +425,19 @@ describe("a run that is stopped", () => {
     expect(lines.at(-1)).toMatchObject({ terminal_reason: "aborted_streaming", is_error: true });
   });
 
+  it("by --timeout has its result, exits 1, and the session goes on with -c", async () => {
+    await serve([text("Never.").stall({ beforeHeaders: true }), done]);
+    const late = await crux([...stream, "--timeout", "1", "wait"]);
+    expect(late.code).toBe(1);
+    const lines = checkedLines(late.stdout);
+    expect(lines.at(-1)).toMatchObject({
+      ...{ subtype: "error_during_execution", terminal_reason: "deadline", is_error: true },
+      errors: ["timeout: it was not over within 1.0s"],
+    });
+    const next = resultOf((await crux([...json, "-c", "--timeout", "60", "and now?"])).stdout);
+    expect([next.result, next.session_id]).toEqual(["All done.", lines[0]?.session_id]);
+  });
+
   it("by a closed stdout exits 141 and leaves nothing running", async () => {
     await serve([text("Never.").stall({ beforeHeaders: true })]);
     const pids = async () => (await crux(["ps", "-q"])).stdout.split("\n").filter(Boolean);

@@ -32,6 +32,7 @@ export const RUN_FLAGS: FlagTable = {
   budget: { type: "string" },
   "max-usd": { type: "string" },
   "max-time": { type: "string" },
+  timeout: { type: "string" },
   detach: { type: "boolean", short: "d" },
   "permission-mode": { type: "string" },
   plan: { type: "boolean" },
@@ -84,7 +85,6 @@ export const PRINT_FLAGS: FlagTable = {
 const SPELLINGS: Readonly<Record<string, string>> = {
   allowedTools: "allowed-tools",
   disallowedTools: "disallowed-tools",
-  timeout: "max-time",
 };
 
 /** Where an intent begins is found with all of them. */

@@ -46,8 +46,9 @@ export const RUN_OPTIONS: readonly OptionRow[] = [
   {
     flag: "max-time",
     value: "<time>",
-    meaning: "stop after it has worked so long, like 10m; also --timeout <s>",
+    meaning: "stop after it has worked so long, like 10m, with all that it starts",
   },
+  { flag: "timeout", value: "<time>", meaning: "stop it so long after its start, pauses aside; exit code 1" },
   {
     flag: "permission-mode",
     value: "<mode>",

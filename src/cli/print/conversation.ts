@@ -10,6 +10,7 @@ import type { AskEvent, CompleteEvent, IdleEvent, WireEvent } from "../../abi/wi
 import type { ChatClient } from "../chat/client.ts";
 import { daemonVanished } from "../daemon/vanished.ts";
 import { type Approver, argumentsOf } from "./approver.ts";
+import { lateEnding } from "./ending.ts";
 import { type AnswerSchema, correction, type Fit, MAX_CORRECTIONS } from "./json-schema.ts";
 import type { Ended, Printer, RunFacts } from "./printer.ts";
 import type { PrintSession } from "./session.ts";
@@ -199,8 +200,13 @@ export class Conversation {
     const { printer, view, schema } = this.#around;
     const facts = await this.#facts(event);
     const fit = event.exit_code === 0 ? schema?.fit(event.result) : undefined;
+    const lateMs = event.exit_code === 0 ? undefined : this.#around.stops.timedOutMs;
     const ended =
-      fit?.kind === "misfit" ? this.#misfit(fit, facts) : printer.end(event, withValue(facts, fit));
+      lateMs !== undefined
+        ? printer.stopped(lateEnding(lateMs), facts)
+        : fit?.kind === "misfit"
+          ? this.#misfit(fit, facts)
+          : printer.end(event, withValue(facts, fit));
     this.#corrections = 0;
     this.#hasResult = true;
     this.#exitCode = ended.exitCode;
@@ -225,8 +231,9 @@ export class Conversation {
       errors: [why],
       exitCode: stops.code ?? 1,
     };
+    const { timedOutMs: lateMs } = stops;
     this.#hasResult = true;
-    view.result(printer.stopped(ending, facts));
+    view.result(printer.stopped(lateMs === undefined ? ending : lateEnding(lateMs), facts));
   }
 
   async #facts({ elapsed_ms: durationMs = 0, ...event }: CompleteEvent | IdleEvent): Promise<RunFacts> {

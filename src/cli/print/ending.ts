@@ -4,6 +4,7 @@ import { ENDS, type Terminal } from "../../abi/loop.ts";
 import type { Subtype } from "../../abi/print/print.ts";
 import { EXIT } from "../../abi/process.ts";
 import type { CompleteEvent, IdleEvent } from "../../abi/wire-events.ts";
+import { seconds } from "../screen/text/elapsed.ts";
 
 export interface Ending {
   readonly subtype: Subtype;
@@ -42,6 +43,14 @@ export function endingOf(event: CompleteEvent | IdleEvent, { isCalling, error, w
     exitCode,
   };
 }
+
+/** How a run ended that the deadline of its command stopped. */
+export function lateEnding(timeoutMs: number): Ending {
+  const errors = [`timeout: it was not over within ${seconds(timeoutMs)}`];
+  return { ...named("deadline"), errors, hint: LATE_HINT, exitCode: EXIT.timeout.code };
+}
+
+const LATE_HINT = "-c continues the session; --timeout gives it more time";
 
 /** How a run ended that never had an end of its own: it was refused, or the daemon is gone. */
 export function failedEnding(error: WireError): Ending {

@@ -1,6 +1,6 @@
 /** The flags of `crux -p`: those of a run, and those of print mode. */
 
-import { usdFlag } from "../amounts.ts";
+import { durationFlag, usdFlag } from "../amounts.ts";
 import { type Args, type FlagTable, PRINT_FLAGS, parseFlags, RUN_FLAGS, textFlag } from "../args.ts";
 import { invalid } from "../screen/errors.ts";
 import { refuseForeign, spreadLists } from "./foreign-flags.ts";
@@ -32,6 +32,8 @@ export interface PrintOptions {
   readonly uuid: string | undefined;
   /** The title of the session that begins; undefined: its first words. */
   readonly title: string | undefined;
+  /** So long after the first message its run is stopped; undefined: never. */
+  readonly timeoutMs: number | undefined;
   /** The session ends with the command. */
   readonly endsSession: boolean;
   /** How the session is found; undefined: a new one. */
@@ -74,7 +76,19 @@ export function printOptions(args: Args): PrintOptions {
   const schema = textFlag(args, "json-schema");
   const uuid = uuidOf(args);
   const [title, endsSession] = [textFlag(args, "name"), flags.has("no-session-persistence")];
-  return { isStreamInput, withDeltas, asksOnStdio, schema, from, replays, uuid, title, endsSession };
+  const timeoutMs = durationFlag(args, "timeout");
+  return {
+    isStreamInput,
+    withDeltas,
+    asksOnStdio,
+    schema,
+    from,
+    replays,
+    uuid,
+    title,
+    timeoutMs,
+    endsSession,
+  };
 }
 
 function uuidOf(args: Args): string | undefined {

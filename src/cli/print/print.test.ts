@@ -231,7 +231,7 @@ describe("refused before anything is started:", () => {
     ["--json-schema nonsense x", "[NOT_FOUND] JSON Schema not found: /"],
     ["--json-schema {nonsense x", "--json-schema: not JSON"],
     ["--max-turns 2 --max-steps 3 x", "either --max-turns or --max-steps, not both"],
-    ["--timeout soon x", "--max-time needs a time like 90s, 10m or 1h30m"],
+    ["--timeout soon x", "--timeout needs a time like 90s, 10m or 1h30m"],
     ["--fork-session x", "--fork-session needs a session to fork"],
     ["-c -r 7 x", "either -c or -r"],
     [
@@ -265,13 +265,15 @@ describe("refused before anything is started:", () => {
   });
 });
 
-test("a schema may stand in a file, and --timeout is in seconds", async () => {
+test("a schema may stand in a file, and times are in seconds", async () => {
   const folder = mkdtempSync(join(tmpdir(), "crux-print-"));
   writeFileSync(join(folder, "schema.json"), '{"type": "object", "required": ["n"]}');
   const daemon = aDaemon(() => [idle({ result: '{"n": 7}' })]);
-  const line = `-p --timeout 90 --json-schema ${join(folder, "schema.json")} how many`;
+  const line = `-p --max-time 90 --timeout 60 --json-schema ${join(folder, "schema.json")} how many`;
   expect(await crux(line, { daemon })).toMatchObject({ code: 0, out: '{"n":7}\n' });
   expect(spawnOf(daemon)).toMatchObject({ limits: { wall_ms: 90_000 } });
+  // the deadline is the command's own
+  expect(spawnOf(daemon)).not.toHaveProperty("timeout_ms");
   rmSync(folder, { recursive: true });
 });
 

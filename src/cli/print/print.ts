@@ -130,7 +130,7 @@ class PrintRun implements Gate {
     this.#session = session;
     this.#opened.resolve(session.pid);
     printer.sessionId = session.uuid;
-    stops.began(session);
+    stops.began(session, options.timeoutMs);
     if (format === "stream-json") {
       const facts = await initFacts(this.#call, session.pid);
       this.#outlet.put(`${JSON.stringify(printer.init(facts))}\n`);

@@ -45,12 +45,12 @@ export async function beginSession(
   { said, words, wish }: { readonly said: Said; readonly words: string; readonly wish: Wish },
   beginning: Beginning,
 ): Promise<PrintSession> {
-  const { args, host } = call;
+  const { host } = call;
   const { client, detail, signal, interactive, uuid: wished } = beginning;
   const request: SpawnRequest = {
     intent: words,
     ...(said.media === undefined ? {} : { media: said.media }),
-    ...requestOptions(args, host),
+    ...ownOptions(call),
     ...(await moreOf(call, beginning, wish)),
     ...(wished === undefined ? {} : { uuid: wished }),
     session: true,
@@ -62,6 +62,13 @@ export async function beginSession(
   const { response, lines, close } = await daemon.stream("spawn", request, signal);
   const { pid, uuid = "" } = response;
   return { pid, uuid, isNew: true, first: said, events: eventsOf(lines), close: () => close() };
+}
+
+/** The deadline is the command's: it ends the run, of an earlier session too, and no session. */
+function ownOptions({ args, host }: Call): ReturnType<typeof requestOptions> {
+  const options = requestOptions(args, host);
+  delete options.timeout_ms;
+  return options;
 }
 
 /** What print mode adds to the flags of a run: its limits, and what its client wishes. */

@@ -1,10 +1,11 @@
 /**
- * What ends a print run from outside: Ctrl-C, SIGTERM, a stdout that nobody reads any more. The first one asks the run to
- * end, and its result is printed; a second Ctrl-C kills it. Agents that work for the session in the background end, too:
+ * What ends a print run from outside: Ctrl-C, SIGTERM, a stdout that nobody reads any more, its deadline. The first one asks
+ * the run to end, and its result is printed; a second Ctrl-C kills it. Agents that work for the session in the background end, too:
  * nobody is there any more for what they find.
  */
-import { SIGNALS } from "../../abi/process.ts";
+import { EXIT, SIGNALS } from "../../abi/process.ts";
 import { STDOUT_CLOSED } from "../../lib/stdout-closed.ts";
+import { MAX_TIMER_MS } from "../../lib/time/max-timer.ts";
 import type { ChatClient } from "../chat/client.ts";
 import type { Host } from "../host/host.ts";
 import { LAST_WORDS_MS } from "../run/interrupt-twice.ts";
@@ -24,6 +25,7 @@ export class Stops implements AsyncDisposable {
   readonly #abandon = new AbortController();
   readonly #unlisten: Array<() => void> = [];
   #target: Target | undefined;
+  #timeoutMs: number | undefined;
   #sending: Promise<unknown> = Promise.resolve();
   /** Called at the first stop. */
   onStop: () => void = () => {};
@@ -45,9 +47,19 @@ export class Stops implements AsyncDisposable {
     this.#unlisten.push(await lifecycle.onReaderGone(() => this.#stop(STDOUT_CLOSED)));
   }
 
+  /** The time after which the run was stopped; undefined: it was not, or for another reason. */
+  get timedOutMs(): number | undefined {
+    return this.code === EXIT.timeout.code ? this.#timeoutMs : undefined;
+  }
+
   /** From now on there is something to end. */
-  began(target: Target): void {
+  began(target: Target, timeoutMs?: number): void {
     this.#target = target;
+    this.#timeoutMs = timeoutMs;
+    if (timeoutMs !== undefined) {
+      const timer = setTimeout(() => this.#stop(EXIT.timeout.code), Math.min(timeoutMs, MAX_TIMER_MS));
+      this.#unlisten.push(() => clearTimeout(timer));
+    }
     if (this.code !== undefined) this.#sending = this.#end(target, this.code);
   }
 

@@ -81,7 +81,7 @@ const daemonOf = () => new FakeDaemon({ spawn: () => ({ pid: 1 }) }, new Feed().
 test("run sends its rules apart from those of --allow, and a flag stands above it", async () => {
   const path = join(dir, file(WHOLE));
   const daemon = daemonOf();
-  await crux(`--settings ${path} --allow edit -m haiku --max-usd 1 --budget 50 hi`, { daemon });
+  await crux(`--settings ${path} --allow edit -m haiku --max-usd 1 --budget 50 --timeout 9 hi`, { daemon });
   expect(daemon.asked).toEqual([
     [
       "spawn",
@@ -91,6 +91,7 @@ test("run sends its rules apart from those of --allow, and a flag stands above i
         max_steps: 7,
         budget: 50,
         limits: { usd: 1, wall_ms: 60_000, depth: 0 },
+        timeout_ms: 9_000,
         permission_mode: "accept_edits",
         allow: ["edit"],
         settings: { allow: ["bash(npm test)"], ask: ["edit"], deny: ["fetch"] },

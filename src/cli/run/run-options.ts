@@ -26,6 +26,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
   const budget = countFlag(args, "budget") || tokens;
   const mode = permissionMode(args) ?? given.mode;
   const limits = { ...limitsGiven, ...limitsOf(args) };
+  const timeoutMs = durationFlag(args, "timeout");
   const instructions = textOrFile(args, host, "system-prompt");
   const more = textOrFile(args, host, "append-system-prompt");
   return {
@@ -37,6 +38,7 @@ export function requestOptions(args: Args, host: Host): Omit<SpawnRequest, "inte
     ...(maxSteps === 0 ? {} : { max_steps: maxSteps }),
     ...(budget === 0 ? {} : { budget }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
     ...(mode === undefined ? {} : { permission_mode: mode }),
     ...(args.flags.has("plan") ? { plan: true } : {}),
     ...(instructions === undefined ? {} : { instructions }),
