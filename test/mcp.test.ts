@@ -116,6 +116,41 @@ describe("an agent file with a server", () => {
     expect(stdout).not.toContain(memoryFile);
   });
 
+  it("that is killed in the middle of a turn lets go of a server, which lives on for another that holds it", async () => {
+    const [isHeld, isToGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const call = toolUse({ name: "mcp__memory__read_graph", input: {} });
+    await serve(async (request) => {
+      if (request.assistantTurns > 0) return text("Read.");
+      if (request.rawBody.includes("fall")) return text("Never.").until(new Promise(() => {}));
+      isHeld.resolve();
+      return call.until(isToGo.promise);
+    });
+    const start = (task: string) =>
+      world.start(["-q", "--agent", "librarian", "--permission-mode", "bypass", task], {
+        env: { ...modelEnv(server), MEMORY_PLACE: memoryFile },
+      });
+    const paths = async () => ((await mounts()) as { path: string }[]).map(({ path }) => path);
+    await world.crux(["ps"]);
+    const falls = start("fall");
+    const [first = ""] = await settled(paths, ({ length }) => length === 1);
+    await settled(
+      () => server.inFlight,
+      (count) => count === 1,
+    );
+    const stays = start("stay");
+    await isHeld.promise;
+    const second = (await paths()).find((path) => path !== first);
+    const before = memories();
+    const [, pid = ""] = /\/(\d+)-memory$/.exec(first) ?? [];
+    expect((await world.crux(["kill", "-s", "KILL", pid])).code).toBe(0);
+    expect((await falls.done).code).toBe(137);
+    expect([await paths(), memories()]).toEqual([[second], before]);
+    isToGo.resolve();
+    expect((await stays.done).stdout).toBe("Read.\n");
+    expect(results()[0]!.content).toContain("counts");
+    expect([await paths(), memories()]).toEqual([[], before]);
+  });
+
   it("asks before each call; with nobody to ask, the model hears which rule would allow it", async () => {
     await serve([toolUse({ name: CREATE, input: { entities } }), text("Not allowed.")]);
     await run("librarian");

@@ -40,7 +40,7 @@ test("job_output of an agent whose worktree git never settles returns with its e
   const sys = {
     listProcs: async () => [{ pid: 7 }],
     ended: async (_pid: number, { isSettled = false } = {}) =>
-      isSettled ? new Promise(() => {}) : hasEnded ? { ...done, worktree } : null,
+      isSettled ? Promise.reject(new Error("it waits for git")) : hasEnded ? { ...done, worktree } : null,
     sleep: async () => end,
   } as unknown as Syscalls;
   const { signal } = new AbortController();
