@@ -75,6 +75,7 @@ export const MODEL_METHODS = {
         model: z.string(),
         effort: z.enum(EFFORTS).optional().describe("Absent: none, or the model does not take any."),
         from: z.enum(["run", "step"]),
+        note: z.string().optional().describe("A line to show with it: no table has the model."),
       })
       .describe(
         "`from`: a session goes on with it from its next run on, any other process from its next step.",

@@ -6,7 +6,8 @@ export function nameOf({ driver, model }: { readonly driver: string; readonly mo
   return safeLine(model === "" ? driver : `${driver}/${model}`);
 }
 
-/** `openai/model-large answers from the next run on` */
+/** `openai/model-large answers from the next run on`; with a warning below it where no table has the model. */
 export function chosenWords(found: Result<"process.model">): string {
-  return `${nameOf(found)} answers from the next ${found.from} on`;
+  const note = found.note === undefined ? "" : `\n! ${safeLine(found.note)}`;
+  return `${nameOf(found)} answers from the next ${found.from} on${note}`;
 }

@@ -49,6 +49,8 @@ export interface ModelResolver {
   resolve(request: ModelRequest, signal: AbortSignal): Promise<ModelChoice>;
   /** Does the model of this device accept images and documents? `env`: of the process. Absent: no model does. Pure. */
   supportsImages?(device: string, model: string, env: Readonly<Record<string, string>>): boolean;
+  /** What to say to a user who asks for the model, which no table has; undefined, or absent: it is known. Pure. */
+  doubt?(device: string, model: string, at: Workplace): string | undefined;
   /** False: what answers at this device is not a model, it only reads a few intents. Absent: each is one. Pure. */
   isModel?(device: string): boolean;
   /** The window of a model, and whether the user lets it be kept. undefined, or absent: not known. Pure. */
@@ -78,6 +80,8 @@ export interface ModelAnswering extends ModelPlace {
   readonly effort?: Effort;
   /** When it takes over: with the next run of a session, or with the next step. */
   readonly from: "run" | "step";
+  /** A line to show with it: no table has the model. Absent: it is known. */
+  readonly note?: string;
 }
 
 /** A choice of model, for screens. */

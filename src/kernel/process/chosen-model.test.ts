@@ -41,6 +41,16 @@ test("chooseModel() keeps the effort, or asks for another", async () => {
   expect(proc.model.effort).toBe("high");
 });
 
+test("chooseModel() has a note on a model that is asked for and not known", async () => {
+  const resolve = async ({ model }: { model: string }) => ({ device: "/dev/llm/fake", model });
+  const doubt = (_device: string, model: string) => (model === "known" ? undefined : `no table has ${model}`);
+  const t = testKernel({ models: { resolve, doubt } });
+  const { pid } = await t.start();
+  expect((await t.kernel.chooseModel(pid, { model: "odd", by })).note).toBe("no table has odd");
+  expect(await t.kernel.chooseModel(pid, { effort: "low", by })).not.toHaveProperty("note");
+  expect(await t.kernel.chooseModel(pid, { model: "known", by })).not.toHaveProperty("note");
+});
+
 test("the model with which a process began has no mark, whatever was chosen in between", async () => {
   const t = testKernel();
   const { proc } = await t.start();

@@ -36,7 +36,7 @@ function read({ by: _by, ...chosen }: RecordBody, before: number): Kept {
 }
 
 type Choosing = Omit<Noting, "table"> & {
-  readonly ports: { readonly models: Pick<KernelPorts["models"], "resolve"> };
+  readonly ports: { readonly models: Pick<KernelPorts["models"], "resolve" | "doubt"> };
   readonly table: { get(pid: Pid): Process | undefined };
 };
 
@@ -73,7 +73,11 @@ export async function chooseModel(core: Choosing, pid: Pid, wish: ModelWish): Pr
   const { uuid } = proc.seed;
   await core.ports.journal.append([{ proc: uuid, pid, kind: "process.model", v: 1, body }]);
   proc.facts.change(chosenModelFacet, "process.model", body);
-  return { device, model: name, ...asked, from: proc.conversation === null ? "step" : "run" };
+  const note = wish.model === undefined ? undefined : core.ports.models.doubt?.(device, name, proc.seed);
+  return {
+    ...{ device, model: name, ...asked, from: proc.conversation === null ? "step" : "run" },
+    ...(note === undefined ? {} : { note }),
+  };
 }
 
 /** The model that will answer it, as `--model` has it. */

@@ -447,3 +447,37 @@ describe("a name with [1m] behind it", () => {
     expect(windowOf("ollama", "qwen3[1m]")).toBe(windowOf("ollama", "qwen3"));
   });
 });
+
+describe("doubt()", () => {
+  const doubt = (driver: string, model: string, settings: Partial<Settings> = {}) =>
+    createModelResolver({ settings: () => settings, probeOllama: async () => false }).doubt?.(
+      `/dev/llm/${driver}`,
+      model,
+      { env: {} },
+    );
+
+  it("names the near ones of a model that no table has, and what happens then", () => {
+    expect(doubt("anthropic", "claude-sonet-5-5")).toBe(
+      "no table has claude-sonet-5-5 (near: claude-sonnet-5-5, claude-sonnet-4-5, claude-sonnet-4-0): where its server does not have it either, the next call fails",
+    );
+    expect(doubt("openai", "zzz")).toContain("crux model list");
+  });
+
+  it("has none of sizes, dated and own names, nor of servers that have models of any name", () => {
+    const models = { "my-model": { price: { input: 1, output: 2 } } };
+    for (const [driver, model] of [
+      ...["", "sonnet", "large", "opus[1m]", "claude-sonnet-5-5", "claude-sonnet-5-5-20260101"].map(
+        (name) => ["anthropic", name] as const,
+      ),
+      ...([
+        ["claude", "opus"],
+        ["ollama", "any"],
+        ["vllm", "any"],
+        ["script", "a.json"],
+      ] as const),
+      ["bedrock", "us.anthropic.claude-sonnet-5-5-v1:0"] as const,
+    ])
+      expect(doubt(driver, model)).toBeUndefined();
+    expect(doubt("openai", "my-model", { models })).toBeUndefined();
+  });
+});

@@ -15,7 +15,7 @@ import { findOwn, type ModelSettings, withOwn } from "../own-models.ts";
 import { SCRIPT_SIZES, windowFacts } from "../window.ts";
 import { DriverFinder, type Probing, setUp } from "./driver-finder.ts";
 import { helperOf } from "./key-helper.ts";
-import { defaultId, envModel, surveyed } from "./survey.ts";
+import { defaultId, doubtOf, envModel, surveyed } from "./survey.ts";
 import { AGENT_FILE, agentWish, parseName, useWish, type Wish, wishOf, wordsOf } from "./wishes.ts";
 
 type Env = Readonly<Record<string, string>>;
@@ -103,6 +103,11 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
         return { autoMode: driver === "script", maxInputTokens: SCRIPT_SIZES.maxInputTokens };
       const { autoMode = false, maxInputTokens } = cardFor(driver, namedModel(device, model, env));
       return { autoMode, maxInputTokens };
+    },
+    doubt(device, model, { env, cwd }) {
+      const driver = device.split("/")[3] ?? "";
+      if (!isCarded(driver)) return undefined;
+      return doubtOf(driver, namedModel(device, model, env), options.settings(cwd));
     },
     isModel: (device) => device.split("/")[3] !== "interpreter",
     window(device, model, { env, cwd }) {

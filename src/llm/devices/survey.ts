@@ -1,7 +1,9 @@
 /** Lists the choices for the user: the drivers, whether they are configured, and the known models. */
 import type { DriverView, ModelView } from "../../kernel/ports/models.ts";
+import { nearNames } from "../../lib/text/near-names.ts";
 import { type CardedDriver, knownModels, modelId } from "../cards.ts";
 import { namedByEnv } from "../gemini/env.ts";
+import { findRow } from "../model-table.ts";
 import { DRIVERS, type DriverName } from "../names.ts";
 import { findOwn, type ModelSettings, ownPrice, withOwn } from "../own-models.ts";
 
@@ -22,6 +24,18 @@ export function envModel(driver: string, env: Env, model: string): string {
     ["ollama", env.OLLAMA_MODEL],
   ]);
   return named.get(driver) ?? "";
+}
+
+/** What to say of a model that the user asks for and no table has; undefined: one has it, or only its own server knows. */
+export function doubtOf(driver: CardedDriver, model: string, settings: ModelSettings): string | undefined {
+  const id = modelId(driver, model);
+  if (driver === "ollama" || driver === "vllm" || id === "") return undefined;
+  const ids = knownModels().flatMap((known) => (known.driver === driver ? [known.id] : []));
+  if (ids.includes(id) || findRow(id) !== undefined || findOwn(settings, { driver, id }) !== undefined)
+    return undefined;
+  const near = nearNames(id, ids, (known) => Math.ceil(known.length / 3)).slice(0, 3);
+  const names = near.length === 0 ? "crux model list has those that are known" : `near: ${near.join(", ")}`;
+  return `no table has ${id} (${names}): where its server does not have it either, the next call fails`;
 }
 
 /** Prices come from the settings, else as published. `remedies`: how to configure each driver. */

@@ -96,3 +96,11 @@ test.each(["model nope", "model set", "model set a b", "model list x", "model li
     expect((await crux(line, { daemon: daemonOf() })).code).toBe(1);
   },
 );
+
+test("model <pid> warns of a model that no table has", async () => {
+  const note = "no table has lagre (near: large)";
+  const daemon = daemonOf({ "process.model": () => ({ ...CHOSEN, note }) });
+  const { out } = await crux("model 3 openai/lagre", { daemon });
+  expect(out).toBe(`[kernel] PID 3: openai/lagre answers from the next run on\n! ${note}\n`);
+});
+const CHOSEN = { pid: 3, driver: "openai", model: "lagre", from: "run" };
