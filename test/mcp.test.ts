@@ -147,7 +147,7 @@ describe("an agent file with a server", () => {
     expect([await paths(), memories()]).toEqual([[second], before]);
     isToGo.resolve();
     expect((await stays.done).stdout).toBe("Read.\n");
-    expect(results()[0]!.content).toContain("counts");
+    expect(results()[0]!.content).toContain('"entities"');
     expect([await paths(), memories()]).toEqual([[], before]);
   });
 
