@@ -11,7 +11,7 @@ import { ABORTED } from "../../lib/abort.ts";
 import { driverError, hostError } from "../driver-error.ts";
 import type { ExecEnd, Job } from "./job.ts";
 import { Output } from "./output.ts";
-import type { PreparedChild } from "./prepared-child.ts";
+import type { Prepared } from "./prepared-child.ts";
 import { sendSignal, usageOf } from "./procfs.ts";
 import type { Streams } from "./streams.ts";
 
@@ -34,17 +34,17 @@ const killedMs = 5_000;
 
 export interface Begun {
   readonly spec: ExecSpec;
-  readonly prepared: PreparedChild;
+  readonly prepared: Prepared;
   readonly clock: Pick<Clock, "mono" | "sleep">;
   /**
    * Makes and begins the child anew, if the prepared one ends before its program begins: it may have been killed
-   * at any time since it was prepared. Throws what `PreparedChild` throws.
+   * at any time since it was prepared. Throws what making it throws.
    */
-  readonly again?: (() => PreparedChild) | undefined;
+  readonly again?: (() => Prepared) | undefined;
 }
 
 interface Body {
-  readonly prepared: PreparedChild;
+  readonly prepared: Prepared;
   readonly stdin: Streams["stdin"];
   readonly output: Output;
   /** undefined: the program did not start. */
@@ -296,7 +296,7 @@ function untilRead(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function bodyOf(spec: ExecSpec, prepared: PreparedChild): Body {
+function bodyOf(spec: ExecSpec, prepared: Prepared): Body {
   const { stdin, outputs } = prepared.streams;
   // write() reports a reader that went away; an unhandled error event would end the daemon
   stdin?.on("error", () => {});

@@ -12,12 +12,15 @@ import type { ExecChild, ExecSpec, HostExec } from "../../kernel/ports/host.ts";
 import { systemClock } from "../../lib/time/system-clock.ts";
 import { cancelled, driverError } from "../driver-error.ts";
 import { findProgram, isDirectory } from "../program.ts";
-import { Ahead } from "./ahead.ts";
 import { type Begun, defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
+import { Ahead } from "./kept/ahead.ts";
+import { keeperWords } from "./kept/keeper-in-perl.ts";
+import { type KeptOptions, KeptSandbox } from "./kept/kept-sandbox.ts";
 import { landlockIsolation, landlockKeeper } from "./landlock.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
+import { findLibc } from "./libc.ts";
 import { namespaceIsolation } from "./namespace.ts";
 import { type Owner, ownerMark } from "./orphans.ts";
 import { Pipes } from "./pipes.ts";
@@ -38,6 +41,8 @@ interface HostProcessesOptions extends Owner {
   readonly launch?: () => Launcher;
   /** Whether children can be confined; called for each child that must be. */
   readonly sandbox?: (owner: string) => SandboxState;
+  /** False: a sandbox serves one command, as where no keeper can be had. */
+  readonly isKeeping?: boolean;
   /** Makes the sandboxes, in directories of its own; closed after the children. */
   readonly sandboxes?: Sandboxes;
   /** The clock for grace periods; default: the machine's clock. */
@@ -57,6 +62,7 @@ interface Wanted {
   readonly program: string;
   /** True: before its command is known. */
   readonly isAhead: boolean;
+  readonly isKept?: boolean;
 }
 
 type MarkedEnv = ExecSpec["env"] & { readonly CRUX_EXEC_ID: string };
@@ -76,6 +82,9 @@ export class HostProcesses implements HostExec {
   readonly #loopbacks: Loopbacks;
   /** Children that have exited, but whose namespace or sandbox has not ended yet. */
   readonly #ending = new Set<Promise<unknown>>();
+  readonly #isKeeping: boolean;
+  /** Of keepers, without a command. */
+  #failures = 0;
   #isClosed = false;
 
   constructor({
@@ -87,18 +96,22 @@ export class HostProcesses implements HostExec {
     launch = hostLaunch,
     sandbox = hostSandbox,
     sandboxes = new Sandboxes(),
+    isKeeping = true,
     clock = systemClock,
   }: HostProcessesOptions) {
     this.#clock = clock;
     this.#ahead = new Ahead(
       {
-        prepare: (spec, program, known) => this.#prepare(spec, program, { known, isAhead: true }),
+        prepare: (spec, program, known) =>
+          this.#keep(spec, program, known) ?? this.#prepare(spec, program, { known, isAhead: true }),
+        dressed: (spec, program) => this.#dressed(spec, program),
         wantedOf: (spec, program) => this.#wantedOf(spec, program),
       },
       clock,
     );
     this.#sandbox = sandbox;
     this.#sandboxes = sandboxes;
+    this.#isKeeping = isKeeping;
     this.#owner = ownerMark({ kernelId, epoch, stateDir });
     this.#loopbacks = new Loopbacks(this.#owner, () => this.#confining().wrapper);
     this.#isolation = isolation;
@@ -130,7 +143,7 @@ export class HostProcesses implements HostExec {
   ownerOf(osPid: number): string | null | undefined {
     for (const child of this.#children)
       if (child.osPid === osPid) return child.spec.env.CRUX_SESSION_ID ?? null;
-    return undefined;
+    return this.#ahead.ownerOf(osPid);
   }
 
   /** Does the probing and preparation that the first child would otherwise wait for. */
@@ -218,30 +231,56 @@ export class HostProcesses implements HostExec {
     program: string,
     { known, adopts = 0, isAhead = false }: Preparing,
   ): PreparedChild {
-    const wasAlone = this.#children.size <= known;
-    const adopted = this.#adopted + adopts;
-    const id = randomBytes(12).toString("hex");
-    const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
-    const mark = `CRUX_EXEC_ID=${id}`;
+    const { env, mark } = this.#dressed(spec, program);
+    const isAlone = this.#alone(known, adopts);
     const launch = this.#launch();
     const confinement = this.#confine({ spec, program, isAhead }, env);
     const isolation = confinement === undefined ? this.#isolation(this.#owner) : this.#confining();
-    return new PreparedChild({
-      spec,
-      program,
-      env,
-      mark,
-      isolation,
-      pipes: this.#pipes,
-      launch,
-      isAlone: () => wasAlone && this.#adopted === adopted,
-      isAhead,
-      confinement,
+    const child = { spec, program, env, mark, isolation, launch, isAlone, isAhead, confinement };
+    return new PreparedChild({ ...child, pipes: this.#pipes });
+  }
+
+  #dressed(spec: ExecSpec, program: string) {
+    const id = randomBytes(12).toString("hex");
+    const env = { ...shellDepth(spec), CRUX_OWNER: this.#owner, CRUX_EXEC_ID: id };
+    return { spec, program, env, mark: `CRUX_EXEC_ID=${id}` };
+  }
+
+  #alone(known: number, adopts: number): () => boolean {
+    const wasAlone = this.#children.size <= known;
+    const adopted = this.#adopted + adopts;
+    return () => wasAlone && this.#adopted === adopted;
+  }
+
+  /** A sandbox for all that the process runs like this; undefined: none can be made here. */
+  #keep(spec: ExecSpec, program: string, known: number): KeptSandbox | undefined {
+    const words = this.#isKeeping ? keeperWords() : undefined;
+    const libc = findLibc();
+    const isolation = this.#confining();
+    if (libc === undefined || words === undefined || isolation.wrapper?.kind !== "bubblewrap")
+      return undefined;
+    if (this.#failures >= maxFailures) return undefined;
+    const { env, mark } = this.#dressed(spec, program);
+    const confinement = this.#confine({ spec, program, isAhead: true, isKept: true }, env);
+    if (confinement?.isKept !== true) {
+      confinement?.end();
+      return undefined;
+    }
+    const { CRUX_OWNER, CRUX_EXEC_ID } = env;
+    const own = { ...confinement, env: { CRUX_OWNER, CRUX_EXEC_ID }, begin: () => {} };
+    const child = { spec: KEEPER, program, env: own.env, mark, isolation, isAhead: true, pipes: undefined };
+    const preparing = { ...child, launch: this.#launch(), isAlone: this.#alone(known, 0), confinement: own };
+    const start: KeptOptions["start"] = (fd, onReport) =>
+      new PreparedChild({ ...preparing, keeper: { words, fd, onReport } });
+    const kept = new KeptSandbox({ libc, pipes: this.#pipes, confinement, start });
+    void kept.ended.then(() => {
+      if (kept.hasFailed) this.#failures++;
     });
+    return kept;
   }
 
   /** UNAVAILABLE: the child cannot be confined, and so must not start. */
-  #confine({ spec, program, isAhead }: Wanted, env: MarkedEnv): Confinement | undefined {
+  #confine({ spec, program, ...kind }: Wanted, env: MarkedEnv): Confinement | undefined {
     const wanted = this.#wantedOf(spec, program);
     if (wanted === undefined) return undefined;
     const state = this.#sandbox(this.#owner);
@@ -249,7 +288,7 @@ export class HostProcesses implements HostExec {
       throw driverError("Open", "UNAVAILABLE", `the sandbox is not available: ${state.why}; ${state.fix}`);
     if (isByNamespaces(state.kind) && this.#confining().ownership !== "namespace")
       throw driverError("Open", "UNAVAILABLE", "the sandbox is not available: no pid namespaces here");
-    return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env, kind: state.kind, isAhead });
+    return this.#sandboxes.confine({ ...wanted, id: env.CRUX_EXEC_ID, env, ...kind, kind: state.kind });
   }
 
   /** The isolation of confined children: another wrapper may be able to confine than the one for all others. */
@@ -288,6 +327,10 @@ export class HostProcesses implements HostExec {
     this.#ending.add(gone);
   }
 }
+
+/** After so many no other is tried: something here does not let them be. */
+const maxFailures = 3;
+const KEEPER = { argv: ["keeper"], cwd: "/" } as const;
 
 const isByNamespaces = (kind: string): boolean => kind === "bubblewrap" || kind === "namespaces";
 

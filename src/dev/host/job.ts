@@ -28,6 +28,8 @@ export interface OsChildSpec {
   readonly cwd: string;
   /** The words put before the wrapper; the first is an absolute path. */
   readonly enter?: readonly string[];
+  /** The words of the first process, in place of the shell that starts the program. */
+  readonly first?: readonly string[];
   /** Options of the wrapper that confine the program; absent: it sees the host unchanged. */
   readonly confined?: readonly string[];
 }

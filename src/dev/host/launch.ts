@@ -20,7 +20,7 @@ export interface LaunchCall {
   readonly isAhead?: boolean;
 }
 
-interface LeaderEnd {
+export interface LeaderEnd {
   readonly code: number | null;
   readonly signal: string | null;
   /** The error if it did not start. */
@@ -66,35 +66,49 @@ export function forkLaunch({ argv, cwd, env, stdio }: LaunchCall): Launched {
 
 export function posixLaunch(libc: Libc): Launcher {
   const children = new Children(libc);
-  const nothing = openSync("/dev/null", "r+");
   return ({ argv, cwd, env, stdio, isAhead = false }) => {
-    const ours: (number | undefined)[] = [];
-    const theirs: number[] = [];
-    try {
-      const fds = stdio.map((wish) => {
-        if (wish !== "pipe") {
-          ours.push(undefined);
-          return wish === "ignore" ? nothing : wish;
-        }
-        const [own, other] = libc.socketPair();
-        ours.push(own);
-        theirs.push(other);
-        return other;
-      });
-      const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const { started, ...ends } = withStdio({ libc, stdio }, (fds) => {
       const call = { path: argv[0], argv, env: words, cwd, fds };
-      const leader = isAhead ? children.startBeside(call) : children.start(call);
-      // a wrapper may close its own at once, so this cannot be read from /proc
-      const [input = nothing] = fds;
-      const inputLink = stdio[0] === "pipe" ? `socket:[${fstatSync(input).ino}]` : undefined;
-      return { leader, pipes: ours.map(socketOf), inputLink };
-    } catch (error) {
-      for (const fd of ours) if (fd !== undefined) closeSync(fd);
-      throw error;
-    } finally {
-      for (const fd of theirs) closeSync(fd);
-    }
+      return isAhead ? children.startBeside(call) : children.start(call);
+    });
+    return { leader: started, ...ends };
   };
+}
+
+let nothing: number | undefined;
+
+/** Starts something with fds as they are wished; those that were opened for it are closed then, and it must have its own. */
+export function withStdio<T>(
+  { libc, stdio }: { readonly libc: Pick<Libc, "socketPair">; readonly stdio: LaunchCall["stdio"] },
+  start: (fds: readonly number[]) => T,
+): Pick<Launched, "pipes" | "inputLink"> & { readonly started: T } {
+  nothing ??= openSync("/dev/null", "r+");
+  const empty = nothing;
+  const ours: (number | undefined)[] = [];
+  const theirs: number[] = [];
+  try {
+    const fds = stdio.map((wish) => {
+      if (wish !== "pipe") {
+        ours.push(undefined);
+        return wish === "ignore" ? empty : wish;
+      }
+      const [own, other] = libc.socketPair();
+      ours.push(own);
+      theirs.push(other);
+      return other;
+    });
+    const started = start(fds);
+    // a wrapper may close its own at once, so this cannot be read from /proc
+    const [input = empty] = fds;
+    const inputLink = stdio[0] === "pipe" ? `socket:[${fstatSync(input).ino}]` : undefined;
+    return { started, pipes: ours.map(socketOf), inputLink };
+  } catch (error) {
+    for (const fd of ours) if (fd !== undefined) closeSync(fd);
+    throw error;
+  } finally {
+    for (const fd of theirs) closeSync(fd);
+  }
 }
 
 function socketOf(fd: number | undefined): Duplex | null {
@@ -102,7 +116,7 @@ function socketOf(fd: number | undefined): Duplex | null {
 }
 
 /** Decodes a raw status of wait(2). */
-function leaderEnd(status: number): LeaderEnd {
+export function leaderEnd(status: number): LeaderEnd {
   const number = status & 0x7f;
   if (number === 0) return { code: (status >> 8) & 0xff, signal: null };
   const name = Object.entries(constants.signals).find(([, known]) => known === number)?.[0];

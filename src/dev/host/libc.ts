@@ -32,8 +32,10 @@ export interface Libc {
   waitNow(pid: number): number | undefined;
   /** True if poll(2) reports a change of the file since it was opened, or since the last call: of mountinfo, a mount. */
   hasChanged(fd: number): boolean;
-  /** Two connected stream sockets, close-on-exec. */
-  socketPair(): readonly [number, number];
+  /** Two connected sockets, close-on-exec: streams, or with `isOfMessages` of whole messages. */
+  socketPair(isOfMessages?: boolean): readonly [number, number];
+  /** Sends one message with fds of ours. False: it was not taken, as the other end is behind, or gone. Never waits. */
+  sendFds(socket: number, message: Uint8Array, fds: readonly number[]): boolean;
   /** A pipe, close-on-exec; both ends block. */
   pipe(): { readonly reader: number; readonly writer: number };
   /** Another number of the open file, close-on-exec. */
@@ -56,7 +58,10 @@ const F_SETPIPE_SZ = 1031;
 const F_DUPFD_CLOEXEC = 1030;
 /** Above every number that a program is given: what becomes 3 there must not be the source of a later one. */
 const COPIES_FROM = 16;
-const SOCK_STREAM_CLOEXEC = 1 | O_CLOEXEC;
+const [SOCK_STREAM, SOCK_SEQPACKET] = [1, 5];
+const [MSG_DONTWAIT, MSG_NOSIGNAL] = [0x40, 0x4000];
+const [SOL_SOCKET, SCM_RIGHTS] = [1, 1];
+const CMSG_BYTES = 16;
 /** Larger than glibc's opaque types are on any platform: 80, 336 and 128 bytes. */
 const ACTIONS_BYTES = 256;
 const ATTRIBUTES_BYTES = 1024;
@@ -140,17 +145,7 @@ function bind(library: Koffi.LibraryHandle): Libc {
       if (call.poll(asked, 1, 0) < 0) throw hostError("poll", call.errno());
       return ((halves[came] ?? 0) & (POLLPRI | POLLERR)) !== 0;
     },
-    socketPair() {
-      const fds = new Int32Array(2);
-      if (call.socketPair(AF_UNIX, SOCK_STREAM_CLOEXEC, 0, fds) !== 0)
-        throw hostError("socketpair", call.errno());
-      return [fds[0] ?? -1, fds[1] ?? -1];
-    },
-    pipe() {
-      const fds = new Int32Array(2);
-      if (call.pipe(fds, O_CLOEXEC) !== 0) throw hostError("pipe2", call.errno());
-      return { reader: fds[0] ?? -1, writer: fds[1] ?? -1 };
-    },
+    ...channels(call),
     copyOf(fd) {
       const copy = call.control(fd, F_DUPFD_CLOEXEC, "int", COPIES_FROM);
       if (copy < 0) throw hostError("fcntl", call.errno());
@@ -161,11 +156,45 @@ function bind(library: Koffi.LibraryHandle): Libc {
   };
 }
 
+/** What programs are talked to over. */
+function channels(call: ReturnType<typeof callsOf>): Pick<Libc, "socketPair" | "sendFds" | "pipe"> {
+  return {
+    socketPair(isOfMessages = false) {
+      const fds = new Int32Array(2);
+      const kind = (isOfMessages ? SOCK_SEQPACKET : SOCK_STREAM) | O_CLOEXEC;
+      if (call.socketPair(AF_UNIX, kind, 0, fds) !== 0) throw hostError("socketpair", call.errno());
+      return [fds[0] ?? -1, fds[1] ?? -1];
+    },
+    sendFds(socket, message, given) {
+      // struct cmsghdr: its length, level and kind, then the fds
+      const control = Buffer.alloc(CMSG_BYTES + 8 * Math.ceil(given.length / 2));
+      const controllen = CMSG_BYTES + 4 * given.length;
+      control.writeBigUInt64LE(BigInt(controllen), 0);
+      for (const [at, word] of [SOL_SOCKET, SCM_RIGHTS, ...given].entries())
+        control.writeInt32LE(word, 8 + 4 * at);
+      const iov = [{ base: message, len: message.length }];
+      const header = { name: null, namelen: 0, iov, iovlen: 1, control, controllen, flags: 0 };
+      return call.send(socket, header, MSG_DONTWAIT | MSG_NOSIGNAL) === message.length;
+    },
+    pipe() {
+      const fds = new Int32Array(2);
+      if (call.pipe(fds, O_CLOEXEC) !== 0) throw hostError("pipe2", call.errno());
+      return { reader: fds[0] ?? -1, writer: fds[1] ?? -1 };
+    },
+  };
+}
+
 function callsOf(library: Koffi.LibraryHandle) {
   const f = (prototype: string) => library.func(prototype);
   const errnoPlace = f("int *__errno_location()");
   const koffi = createRequire(import.meta.url)("koffi") as typeof Koffi;
+  const iovec = koffi.struct({ base: "void *", len: "size_t" });
+  const header = koffi.struct({
+    ...{ name: "void *", namelen: "uint32", iov: koffi.pointer(iovec), iovlen: "size_t" },
+    ...{ control: "void *", controllen: "size_t", flags: "int" },
+  });
   return {
+    send: library.func("sendmsg", "long", ["int", koffi.pointer(header), "int"]),
     spawn: f(
       "int posix_spawn(void *pid, const char *path, void *actions, void *attributes, const char **argv, const char **envp)",
     ),

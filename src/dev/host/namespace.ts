@@ -32,9 +32,9 @@ export function namespaceIsolation(wrapper: Wrapper, closed: readonly string[] =
       ...OPTIONS,
       ...(launch.confined ?? host),
       ...["--chdir", launch.cwd, "--"],
-      ...firstProcess(launch),
+      ...(launch.first ?? firstProcess(launch)),
     ],
-    job: (leader, mark) => new NamespaceJob(leader, mark),
+    job: (leader, mark) => new NamespaceJob(ofWrapper(leader), mark),
   };
 }
 
@@ -96,9 +96,20 @@ exit $code`;
 /** Bound on the rounds of stopping: a program may start processes without end. */
 const maxRounds = 16;
 
-class NamespaceJob implements Job {
-  /** The pid of the wrapper. It leads a process group, which the first process belongs to until it is set up. */
-  readonly #outer: number;
+/** Where the first process is found. */
+interface Place {
+  /** The pid of its wrapper. It leads a process group, which the first process belongs to until it is set up. */
+  readonly outer?: number;
+  /** Its pid; undefined: there is none, or not yet. */
+  first(): number | undefined;
+  /** Absent: it has a wrapper. Else what it is sent once it is there. False: it will never be. */
+  later?(name: JobSignal | "SIGKILL"): boolean;
+}
+
+const ofWrapper = (outer: number): Place => ({ outer, first: () => childrenOf(outer)[0] });
+
+export class NamespaceJob implements Job {
+  readonly #place: Place;
   readonly #mark: string;
   readonly #bornAtMs = performance.now();
   #first: OsProcess | undefined;
@@ -111,8 +122,8 @@ class NamespaceJob implements Job {
   /** The signal that ended the setup, before there was a program. */
   #endedBy: JobSignal | undefined;
 
-  constructor(outer: number, mark: string) {
-    this.#outer = outer;
+  constructor(place: Place, mark: string) {
+    this.#place = place;
     this.#mark = mark;
   }
 
@@ -140,14 +151,16 @@ class NamespaceJob implements Job {
   kill(isOver = false): void {
     this.#sent.add("SIGKILL");
     const first = isOver ? undefined : this.#findFirst();
-    sendSignal(-this.#outer, "SIGKILL");
+    this.#sendOuter("SIGKILL");
     if (first !== undefined) sendSignal(first.pid, "SIGKILL");
   }
 
   left(leader: ExecEnd): readonly number[] {
     if (leader.signal === null) return [];
     const first = this.#first;
-    if (first === undefined) return new Family(this.#outer, this.#mark, this.#bornAtMs).members();
+    const { outer } = this.#place;
+    if (first === undefined)
+      return outer === undefined ? [] : new Family(outer, this.#mark, this.#bornAtMs).members();
     return findProcess(first.pid)?.startTicks === first.startTicks ? [first.pid] : [];
   }
 
@@ -177,7 +190,7 @@ class NamespaceJob implements Job {
   /** The program has not begun: every process there belongs to the wrapper. */
   #signalSetup(name: JobSignal): boolean {
     const first = this.#findFirst();
-    const isHeard = sendSignal(-this.#outer, name);
+    const isHeard = this.#sendOuter(name);
     // a fatal signal may reach the wrapper before the first process is set to die with it
     const isEnd = name !== "SIGSTOP" && name !== "SIGCONT";
     if (isEnd) this.#endedBy = name;
@@ -185,8 +198,14 @@ class NamespaceJob implements Job {
     return isHeard;
   }
 
+  #sendOuter(name: JobSignal | "SIGKILL"): boolean {
+    const { outer, later } = this.#place;
+    if (outer !== undefined) return sendSignal(-outer, name);
+    return this.#first === undefined ? later?.(name) === true : true;
+  }
+
   #findFirst(): OsProcess | undefined {
-    const [pid] = this.#first === undefined ? childrenOf(this.#outer) : [];
+    const pid = this.#first === undefined ? this.#place.first() : undefined;
     if (pid !== undefined) this.#first = findProcess(pid);
     return this.#first;
   }

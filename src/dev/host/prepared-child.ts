@@ -10,7 +10,7 @@
 import type { Duplex } from "node:stream";
 import type { ExecSpec } from "../../kernel/ports/host.ts";
 import type { Isolation, Job } from "./job.ts";
-import type { Launched, Launcher } from "./launch.ts";
+import type { Launched, Launcher, StdioWish } from "./launch.ts";
 import type { Pipes } from "./pipes.ts";
 import { childrenOf } from "./procfs.ts";
 import { type Confinement, closeFilter } from "./sandbox/sandbox.ts";
@@ -32,16 +32,50 @@ interface Preparation {
   readonly isAhead?: boolean;
   /** Absent: the child runs unconfined. Released when nothing of the child is left, or when it did not start. */
   readonly confinement?: Confinement | undefined;
+  /** It is the keeper of a sandbox, which starts programs later, and has no streams. */
+  readonly keeper?: Keeper;
 }
 
+interface Keeper {
+  readonly words: readonly string[];
+  /** The child's fd 5. */
+  readonly fd: number;
+  /** Called with what it reports after it has begun, in pieces as they come. */
+  onReport(piece: string): void;
+}
+
+/** A child whose program has not begun, or has. */
+export interface Prepared {
+  readonly launched: Pick<Launched, "leader" | "inputLink">;
+  readonly streams: Streams;
+  readonly confinement: Pick<Confinement, "isFixed" | "end"> | undefined;
+  /** The program's exit status, reported when only the first process is left. Never settles if it is not reported. */
+  readonly told: Promise<number>;
+  /** undefined: the child did not start, or has not yet. */
+  readonly job: Job | undefined;
+  /** True once the first process has sent its request: all that confines the child is in place. */
+  readonly hasAsked: boolean;
+  /** True once the first process has its arguments: from then on the program may have run. */
+  readonly hasBegun: boolean;
+  heardAll(): Promise<void>;
+  /** The setup's own error output (bubblewrap's), complete once that has ended. */
+  words(): Promise<string>;
+  begin(argv?: readonly string[]): void;
+  /** Discards a child that is not needed: ends it and releases its confinement at once. */
+  drop(): void;
+  /** Closes all connections to the child, except its output. */
+  close(): void;
+}
+
+/** What the first process has said by then: its request, and that it has its arguments. */
+const BEGUN = "\n.\n";
 const maxWordsChars = 4_096;
 const MOVED = "a program that still runs moved a folder of it while it was made";
 
-export class PreparedChild {
+export class PreparedChild implements Prepared {
   readonly launched: Launched;
   readonly streams: Streams;
   readonly confinement: Confinement | undefined;
-  /** The program's exit status, reported when only the first process is left. Never settles if it is not reported. */
   readonly told: Promise<number>;
   readonly #channel: Duplex | null;
   #answer: string | undefined;
@@ -76,45 +110,38 @@ export class PreparedChild {
     } finally {
       if (confinement !== undefined) closeFilter(confinement);
     }
-    this.told = this.#hear();
+    this.told = this.#hear(preparation.keeper);
     this.#heardAll = closed(this.#channel);
   }
 
-  /** undefined: the child did not start, or has not yet. */
   get job(): Job | undefined {
     const { pid } = this.launched.leader;
     if (pid !== undefined) this.#job ??= this.#jobOf(pid);
     return this.#job;
   }
 
-  /** True once the first process has sent its request: all that confines the child is in place. */
   get hasAsked(): boolean {
     return this.#hasAsked;
   }
 
-  /** True once the first process has its arguments: from then on the program may have run. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Resolves when everything that an ended first process had to report was read. */
   heardAll(): Promise<void> {
     return this.#heardAll;
   }
 
-  /** The setup's own error output (bubblewrap's), complete once that has ended. */
   words(): Promise<string> {
     return this.#isMoved ? Promise.resolve(MOVED) : this.#said;
   }
 
-  /** Absent `argv`: the program gets the arguments that the child was prepared with. */
   begin(argv: readonly string[] = []): void {
     this.confinement?.begin();
     this.#answer = argv.length === 0 ? "\n" : [`${argv.length}\n`, ...argv.map(lines)].join("");
     if (this.#hasAsked) this.#send();
   }
 
-  /** Discards a child that is not needed: ends it and releases its confinement at once. */
   drop(): void {
     const { leader } = this.launched;
     leader.settle?.();
@@ -129,7 +156,6 @@ export class PreparedChild {
     this.confinement?.end();
   }
 
-  /** Closes all connections to the child, except its output. */
   close(): void {
     this.streams.stdin?.destroy();
     this.#channel?.destroy();
@@ -160,7 +186,7 @@ export class PreparedChild {
     else this.#asked();
   }
 
-  #hear(): Promise<number> {
+  #hear(keeper: Keeper | undefined): Promise<number> {
     const channel = this.#channel;
     return new Promise((resolve) => {
       let heard = "";
@@ -172,7 +198,11 @@ export class PreparedChild {
           if (this.#isAlone()) this.#asked();
           else void this.#look();
         }
-        if (heard.startsWith("\n.\n")) this.#hasBegun = true;
+        if (heard.startsWith(BEGUN)) this.#hasBegun = true;
+        if (keeper !== undefined && this.#hasBegun) {
+          keeper.onReport(heard.slice(BEGUN.length));
+          heard = BEGUN;
+        }
         const [, status] = /^\n\.\n(\d{1,3})\n/.exec(heard) ?? [];
         if (status !== undefined) resolve(Number(status));
       });
@@ -180,7 +210,7 @@ export class PreparedChild {
   }
 }
 
-function closed(stream: Duplex | null): Promise<void> {
+export function closed(stream: Duplex | null): Promise<void> {
   return new Promise((resolve) => {
     if (stream === null) resolve();
     else stream.once("close", () => resolve());
@@ -210,7 +240,17 @@ interface Spawned extends Started {
 }
 
 function spawnPrepared(preparation: Preparation): Spawned {
-  const { spec, program, env: own, isolation, pipes, launch, confinement, isAhead = false } = preparation;
+  const {
+    spec,
+    program,
+    env: own,
+    isolation,
+    pipes,
+    launch,
+    confinement,
+    keeper,
+    isAhead = false,
+  } = preparation;
   const { cwd } = spec;
   const [first, ...args] = confinement?.argv ?? [program, ...spec.argv.slice(1)];
   const { options: confined, loopback } = confinement ?? {};
@@ -220,11 +260,12 @@ function spawnPrepared(preparation: Preparation): Spawned {
     cwd,
     ...(confined && { confined }),
     ...(loopback && { enter: loopback.enter }),
+    ...(keeper && { first: keeper.words }),
   });
   const env = confinement?.env ?? own;
   let channel: Duplex | null = null;
   let words: Duplex | null = null;
-  const started = withStreams(spec, pipes, (streams) => {
+  const spawn = (streams: readonly StdioWish[]) => {
     if (!isolation.asksAtStart) return launch({ argv, cwd, env, stdio: streams, isAhead });
     const [input = "ignore", out = "ignore", err = "ignore"] = streams;
     const filter = confinement?.filterFd ?? "ignore";
@@ -235,6 +276,10 @@ function spawnPrepared(preparation: Preparation): Spawned {
     channel = asked;
     words = said;
     return { ...child, pipes: [stdin, stdout, stderr] };
-  });
+  };
+  const started =
+    keeper === undefined
+      ? withStreams(spec, pipes, spawn)
+      : { child: spawn(["ignore", keeper.fd]), streams: { stdin: null, outputs: [] } };
   return { ...started, channel, words };
 }

@@ -51,6 +51,13 @@ export function descendantsOf(pid: number): number[] {
   return found;
 }
 
+/** The child of `parent` that has this pid to its parent; undefined: it has ended. */
+export function innerPidOf(parent: number, pid: number): number | undefined {
+  // the pids that it has in the namespaces it is in, from ours on; the last is that of its own
+  const inner = new RegExp(`^NSpid:.*\\t${pid}\\t\\d+$`, "m");
+  return childrenOf(parent).find((child) => inner.test(readOrEmpty(`/proc/${child}/status`)));
+}
+
 /** What the process has open at that fd, as `socket:[7]` or a path; undefined: nothing, or it may not be looked at. */
 export function linkOf(pid: number, fd: string): string | undefined {
   try {

@@ -1,4 +1,5 @@
 /** Turns a mount plan and a network into the options of a wrapper (../wrapper.ts). Pure. */
+import { isWithin } from "../../../lib/path.ts";
 import type { Mount } from "./mounts.ts";
 
 interface SandboxArguments {
@@ -7,8 +8,8 @@ interface SandboxArguments {
   readonly links?: readonly { readonly path: string; readonly to: string }[];
   /** True: it keeps the network it is made in, the host's or the loopback of its process. */
   readonly hasNetwork: boolean;
-  /** The child's fd of the system call filter. */
-  readonly filterFd: number;
+  /** The child's fd of the system call filter. Absent: the first process is a keeper (../kept/), which gives it to each command. */
+  readonly filterFd?: number;
   /** Paths that are mounted at another path: our egress socket inside. */
   readonly lent: readonly { readonly from: string; readonly at: string }[];
 }
@@ -20,10 +21,19 @@ const PROCESS =
   "--unshare-user --disable-userns --unshare-ipc --unshare-uts --unshare-cgroup-try --cap-drop ALL".split(
     " ",
   );
+/** To make the namespaces of a command, and to take these rights from it. */
+const KEEPER = "--cap-add CAP_SYS_ADMIN --cap-add CAP_SETPCAP".split(" ");
 /** New /dev and /proc. /proc is read-only: user root could write there even without capabilities. */
 const DEVICES = "--dev /dev --proc /proc --remount-ro /proc".split(" ");
+/** Each command mounts its own /proc; the kernel permits that only where one can be seen of which nothing is covered. */
+const KEEPER_DEVICES = "--dev /dev".split(" ");
 /** Keeps /sys read-only if the whole host is writable. */
 const NO_SYS = "--ro-bind-try /sys /sys".split(" ");
+
+/** The commands of a keeper mount these for themselves: with a mount of the plan there, none is to be had. */
+export function isOfCommand({ path }: Mount): boolean {
+  return ["/proc", "/dev"].some((place) => isWithin(place, path));
+}
 
 export function sandboxArguments(plan: SandboxArguments): readonly string[] {
   const { mounts, links = [], hasNetwork, filterFd, lent } = plan;
@@ -31,12 +41,12 @@ export function sandboxArguments(plan: SandboxArguments): readonly string[] {
     ...PROCESS,
     ...(hasNetwork ? [] : ["--unshare-net"]),
     ...(mounts.some(isWholeHost) ? ["--bind", "/", "/", ...NO_SYS] : ["--ro-bind", "/", "/"]),
-    ...DEVICES,
+    ...(filterFd === undefined ? KEEPER_DEVICES : DEVICES),
     ...mounts.filter((mount) => !isWholeHost(mount) && !isLeaf(mount)).flatMap(argumentsOf),
     ...mounts.filter(isLeaf).flatMap(argumentsOf),
     ...links.flatMap(({ path, to }) => ["--symlink", to, path]),
     ...lent.flatMap(({ from, at }) => ["--bind", from, at]),
-    ...["--seccomp", String(filterFd)],
+    ...(filterFd === undefined ? KEEPER : ["--seccomp", String(filterFd)]),
   ];
 }
 

@@ -15,15 +15,18 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { SandboxProfile } from "../../../abi/sandbox.ts";
 import type { ExecChild } from "../../../kernel/ports/host.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { until } from "../../testing.ts";
 import { HostProcesses } from "../exec.ts";
+import { keeperWords } from "../kept/keeper-in-perl.ts";
+import { childrenOf } from "../procfs.ts";
 import {
   bashSpec,
   bwrapAt,
+  commandOf,
   confinersHere,
   openDescriptors,
   openedSince,
@@ -42,15 +45,20 @@ const real = wrappersHere().find(({ kind }) => kind === "bubblewrap");
 /** Not below /tmp, which a sandboxed program has to itself. */
 const own = realpathSync(mkdtempSync("/var/tmp/crux-sandbox-test-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
-const confiners = confinersHere().map(({ kind, by }) => {
+const confiners = confinersHere().flatMap(({ kind, by }) => {
   const pipesDir = join(own, `pipes-${kind}`);
-  return {
-    kind,
-    by,
-    exec: new HostProcesses({ kernelId: "k-sandbox", epoch: 1, pipesDir, sandboxes, ...by }),
-  };
+  const each = { kind, by, name: kind as string, isKept: false };
+  const exec = () => new HostProcesses({ kernelId: "k-sandbox", epoch: 1, pipesDir, sandboxes, ...by });
+  const kept = { ...each, name: `${kind}, kept`, isKept: true };
+  return [each, ...(kind === "bubblewrap" && keeperWords() !== undefined ? [kept] : [])].map((one) => ({
+    ...one,
+    exec: exec(),
+  }));
 });
 let exec: HostProcesses;
+/** Each command runs in a sandbox that is kept from one before it. */
+let isKept = false;
+let over = new AbortController();
 afterAll(async () => {
   for (const each of confiners) await each.exec.close();
   rmSync(own, { recursive: true, force: true });
@@ -72,21 +80,39 @@ function profile(fields: Partial<SandboxProfile> = {}): SandboxProfile {
 }
 
 function start(script: string, sandbox: SandboxProfile): { child: ExecChild; out(): string } {
-  const { spec, out } = bashSpec(script, { cwd: work, sandbox, isMerged: true });
+  const process = isKept ? { id: work, until: over.signal } : undefined;
+  const { spec, out } = bashSpec(script, { cwd: work, sandbox, isMerged: true, ...(process && { process }) });
   return { child: exec.run(spec, never), out };
 }
 
+const kept = () => childrenOf(process.pid).filter((pid) => commandOf(pid).includes("signalfd"));
+
 async function run(script: string, sandbox = profile()): Promise<Ran> {
+  const before = kept();
+  if (isKept && sandbox.network === "off") {
+    await start("true", sandbox).child.exited;
+    await until(() => exec.spares > 0, "one is kept");
+  }
   const { child, out } = start(script, sandbox);
   const { code, error, violations = [] } = await child.exited;
   if (error !== undefined) throw error;
+  if (isKept) {
+    over.abort();
+    over = new AbortController();
+    await until(() => kept().length === before.length, "it is gone");
+  }
   return { code, out: out(), violations };
 }
 
-describe.each(confiners)("a sandboxed program, by $kind", ({ kind, by, exec: its }) => {
+describe.each(confiners)("a sandboxed program, by $name", ({ kind, by, exec: its, isKept: areKept }) => {
   beforeAll(() => {
     exec = its;
+    isKept = areKept;
   });
+  beforeEach(() => {
+    over = new AbortController();
+  });
+  afterEach(() => over.abort());
   /** What only mounts and networks can hold; instead of it, rules hold what landlock.test.ts says. */
   const itByNamespaces = it.skipIf(kind === "landlock");
 
@@ -388,7 +414,7 @@ except OSError as e: print("TIOCSTI", e.strerror)
     expect(out).not.toContain("got it");
     expect(out.match(/Read-only file system/g)?.length).toBe(2);
     // no more than it would have outside
-    expect(out.endsWith(`fds ${openInPrograms()}`)).toBe(true);
+    expect(out.endsWith(`fds ${isKept ? "0 1 2 3 " : openInPrograms()}`)).toBe(true);
   });
 
   it("is told as ended while its wrapper ends, and is gone with close()", async () => {
@@ -458,7 +484,10 @@ except OSError as e: print("TIOCSTI", e.strerror)
     await until(() => out() !== "", "it is ready");
     await child.kill();
     for (let i = 0; i < 5; i++) await run("true", profile({ network: { allow: ["a.example"], deny: [] } }));
-    await until(() => openedSince(before).length === 0, "all are closed");
+    over.abort();
+    // the loopback of the next process waits
+    const isNext = (each: string) => isKept && /^\d+ (user|net):/.test(each);
+    await until(() => openedSince(before).every(isNext), "all are closed");
     expect(readdirSync(join(own, "sb"))).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import { driverError, errnoOf } from "../../driver-error.ts";
 import { type Egress, type EgressDeps, openEgress } from "../../net/egress.ts";
 import { egressEnvironment, type Forward, forwarded } from "../../net/forwarder.ts";
 import { findLibc } from "../libc.ts";
-import { sandboxArguments } from "./arguments.ts";
+import { isOfCommand, sandboxArguments } from "./arguments.ts";
 import { guardSteps } from "./git-steps.ts";
 import { guard } from "./guard.ts";
 import { strayKernelMounts } from "./kernel-files.ts";
@@ -46,15 +46,17 @@ export interface Confinement {
   readonly env: Readonly<Record<string, string>>;
   /** True if the program can move nothing that another sandbox of the same plan is made of. */
   readonly isFixed?: true;
+  /** True if its first process is to be a keeper, as was asked for. */
+  readonly isKept?: boolean;
   /** True if `other` would be confined in exactly the same way, and all of it is still in place. */
   holds(other: Confine): boolean;
   /** False: a mount is not the planned one, because a program beside has moved something. Absent: there are none. */
   isInPlace?(insidePid: number): Promise<boolean>;
-  /** Call once, before the program begins. */
+  /** Call before a program begins in it; the result when none of it is left: what it did although it may not, in words. */
+  use(): () => readonly string[];
+  /** Call once, before the program begins, if it is the only one. */
   begin(): void;
-  /**
-   * Call once, when no program is left in the sandbox. Returns, in words, what the program did although it may not.
-   */
+  /** Call once, when no program is left in the sandbox. Returns what one that is the only one did although it may not. */
   end(): readonly string[];
 }
 
@@ -66,6 +68,8 @@ const quietly =
     act();
     return [];
   };
+
+const allTaken = (steps: Undo[]): readonly string[] => steps.splice(0).toReversed().flatMap(taken);
 
 /** A failing step does not stop the others; its error is reported in the result. */
 function taken(step: Undo): readonly string[] {
@@ -109,6 +113,8 @@ export interface Confine {
   readonly kind?: SandboxKind | undefined;
   /** True: `holds` is asked before anything begins in it, so the plan may be that of the last command. */
   readonly isAhead?: boolean;
+  /** True: its first process is a keeper of several commands, if each can have what it mounts for itself. */
+  readonly isKept?: boolean;
 }
 
 /** What a plan depends on, besides the files of the host. */
@@ -152,17 +158,17 @@ export class Sandboxes {
   /** UNAVAILABLE: the sandbox cannot be set up. */
   confine(what: Confine): Confinement {
     const undo: Undo[] = [];
-    const end = () => undo.splice(0).toReversed().flatMap(taken);
+    const end = () => allTaken(undo);
     try {
       const kind = what.kind ?? this.#kind;
       const made = this.#by(kind, what, undo);
-      const begin = () => {
-        made.begin();
-        const { gitDirs = [], protect } = what.profile;
+      const { gitDirs = [], protect } = what.profile;
+      const use = () => {
         // where there are no mounts, all that is protected is compared
-        undo.push(guardSteps(gitDirs, new Set(kind === "landlock" ? [] : protect)));
+        const own = [...made.use(), guardSteps(gitDirs, new Set(kind === "landlock" ? [] : protect))];
+        return () => allTaken(own);
       };
-      return { ...made, begin, end };
+      return { ...made, use, begin: () => void undo.push(use()), end };
     } catch (error) {
       end();
       throw errnoOf(error) === undefined ? error : unavailable(error);
@@ -180,13 +186,7 @@ export class Sandboxes {
     const tmp = this.#ownFolder(id, undo);
     const text = seatbeltProfile(profile, tmp);
     const whole: readonly [string, ...string[]] = [SANDBOX_EXEC, "-p", text, ...argv];
-    return {
-      options: [],
-      argv: whole,
-      env: { ...env, TMPDIR: tmp },
-      begin: () => {},
-      holds: () => false,
-    };
+    return { options: [], argv: whole, env: { ...env, TMPDIR: tmp }, use: () => [], holds: () => false };
   }
 
   /**
@@ -202,11 +202,7 @@ export class Sandboxes {
     };
     const { rules, guarded, watched } = plan(what);
     const stands = stampsOfRules(rules);
-    const begin = () => {
-      const seen = watch(watched);
-      undo.push(() => seen.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
-      undo.push(guard(guarded));
-    };
+    const use = () => [watching(watched), guard(guarded)];
     const holds = (other: Confine) => {
       try {
         const now = plan(other);
@@ -224,7 +220,7 @@ export class Sandboxes {
       filterFd: this.#filter(isOnHost ? "host" : "none").open(),
       argv: what.argv,
       env: { ...what.env, TMPDIR: tmp },
-      begin,
+      use,
       holds,
     };
   }
@@ -253,13 +249,9 @@ export class Sandboxes {
     const held = this.#placeholders?.hold(id, plan.missing);
     if (held !== undefined) undo.push(quietly(held));
     const stands = stampsOf(plan.mounts);
-    const begin = () => {
-      const watched = watch(plan.watched);
-      undo.push(() => watched.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`));
-      // what lies in a git directory is looked at for what it would run
-      const isTold = (path: string) => !gitDirs.some((dir) => isWithin(dir, path));
-      undo.push(() => replacedSince(plan.mounts, stands, isTold));
-    };
+    // what lies in a git directory is looked at for what it would run
+    const isTold = (path: string) => !gitDirs.some((dir) => isWithin(dir, path));
+    const use = () => [watching(plan.watched), () => replacedSince(plan.mounts, stands, isTold)];
     const { network, gitDirs = [] } = what.profile;
     let egress: Egress | undefined;
     if (network !== "host" && network !== "off") {
@@ -268,15 +260,17 @@ export class Sandboxes {
     }
     const filterFd = filter.open();
     const { mounts, links } = plan;
+    const isKept = what.isKept === true && !mounts.some(isOfCommand);
+    const given = isKept ? {} : { filterFd: FILTER_FD };
     const lent = egress === undefined ? [] : [{ from: egress.path, at: SOCKET_INSIDE }];
     const loopback = network === "off" ? what.loopback : undefined;
     const hasNetwork = network === "host" || loopback !== undefined;
-    const options = sandboxArguments({ mounts, links, hasNetwork, filterFd: FILTER_FD, lent });
+    const options = sandboxArguments({ mounts, links, hasNetwork, lent, ...given });
     const inside = { ...env, TMPDIR: temporary(plan) };
     const holds = (other: Confine) =>
       egress === undefined && other.loopback === what.loopback && this.#isAsPlanned(other, plan, stands);
     const isInPlace = (pid: number) => areInPlace(mounts, pid, mountTable.read());
-    const own = { options, filterFd, loopback, begin, isFixed: true, isInPlace, holds };
+    const own = { options, filterFd, loopback, use, isFixed: true, isKept, isInPlace, holds } as const;
     if (egress === undefined) return { ...own, argv, env: inside };
     return {
       ...own,
@@ -347,6 +341,12 @@ export class Sandboxes {
     if (this.#made !== undefined) rmSync(this.#made.dir, { recursive: true, force: true });
     this.#made = undefined;
   }
+}
+
+/** Tells what is made, meanwhile, at paths where nothing is. */
+function watching(paths: readonly string[]): Undo {
+  const watched = watch(paths);
+  return () => watched.end().map(({ path, movedTo }) => `${path} was made; it is now ${movedTo}`);
 }
 
 /** The path of the egress socket inside; not in `/tmp`, which may be a folder of the host. */

@@ -1,0 +1,325 @@
+/**
+ * A sandbox kept for the commands of one process that are confined alike: made once, by bubblewrap, with a keeper
+ * (keeper-in-perl.ts) as its first process. Each command has namespaces of its own inside, so none reaches another or the
+ * keeper; what they have in common are the mounts, the /tmp and the network that all commands of that process have.
+ */
+import { closeSync } from "node:fs";
+import type { Duplex } from "node:stream";
+import type { ExecSpec } from "../../../kernel/ports/host.ts";
+import type { JobSignal } from "../job.ts";
+import { type Launched, type LeaderEnd, leaderEnd, withStdio } from "../launch.ts";
+import type { Libc } from "../libc.ts";
+import { NamespaceJob } from "../namespace.ts";
+import type { Pipes } from "../pipes.ts";
+import { closed, type Prepared, type PreparedChild } from "../prepared-child.ts";
+import { childrenOf, innerPidOf } from "../procfs.ts";
+import type { Confinement } from "../sandbox/sandbox.ts";
+import { type Streams, withStreams } from "../streams.ts";
+import { MESSAGE_BYTES } from "./keeper-in-perl.ts";
+
+type Sender = Pick<Libc, "sendFds" | "socketPair">;
+
+export interface KeptOptions {
+  readonly libc: Sender;
+  readonly pipes: Pipes | undefined;
+  readonly confinement: Confinement;
+  /** Starts the keeper with this fd of its own, told of what it reports. */
+  readonly start: (fd: number, onReport: (piece: string) => void) => PreparedChild;
+}
+
+/** A command, as its keeper is to start it. */
+export interface Command {
+  readonly spec: Pick<ExecSpec, "argv" | "cwd" | "stdin" | "isMerged">;
+  /** The absolute path of the program. */
+  readonly program: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** `NAME=value`, an entry of `env` that only this command has. */
+  readonly mark: string;
+}
+
+const SIGKILLED: LeaderEnd = { code: null, signal: "SIGKILL" };
+/** The status of a first process that could not make what its command needs. */
+const CANNOT = 125;
+/** In place of a leader that the keeper starts. */
+const NONE = { pid: undefined, ended: Promise.resolve(SIGKILLED) };
+
+export class KeptSandbox {
+  readonly confinement: Confinement;
+  readonly #libc: Sender;
+  readonly #pipes: Pipes | undefined;
+  readonly #keeper: PreparedChild;
+  readonly #commands: number;
+  readonly #running = new Map<string, KeptChild>();
+  #heard = "";
+  #last = 0;
+  #lastAsked = 0;
+  #isOver = false;
+  #hasFailed = false;
+
+  /** Throws what starting the keeper throws. */
+  constructor({ libc, pipes, confinement, start }: KeptOptions) {
+    this.confinement = confinement;
+    this.#libc = libc;
+    this.#pipes = pipes;
+    const [ours, theirs] = libc.socketPair(true);
+    this.#commands = ours;
+    try {
+      this.#keeper = start(theirs, (piece) => this.#hear(piece));
+    } catch (error) {
+      closeSync(ours);
+      throw error;
+    } finally {
+      closeSync(theirs);
+    }
+    this.#keeper.begin();
+    void this.ended.then(() => this.#end());
+  }
+
+  /** Of the process that was started here. */
+  get osPid(): number | undefined {
+    return this.#keeper.launched.leader.pid;
+  }
+
+  get isReady(): boolean {
+    return this.#keeper.hasBegun && !this.#isOver;
+  }
+
+  /** It ended by itself before it could take a command, or one could not begin. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Whether commands run in it. */
+  get isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Whether a command runs in it, or has since this was last asked. */
+  wasUsed(): boolean {
+    const was = this.isBusy || this.#last > this.#lastAsked;
+    this.#lastAsked = this.#last;
+    return was;
+  }
+
+  /** Resolves when nothing of it is left. */
+  get ended(): Promise<LeaderEnd> {
+    return this.#keeper.launched.leader.ended;
+  }
+
+  /** Starts the command; undefined: the keeper does not take it. Throws the host's error when no fds are left. */
+  run(command: Command): Prepared | undefined {
+    const { spec, program } = command;
+    const { TMPDIR = "" } = this.confinement.env;
+    const env = Object.entries({ ...command.env, TMPDIR });
+    const words = [program, ...spec.argv.slice(1)];
+    const id = String(++this.#last);
+    const fields = [
+      id,
+      spec.cwd,
+      String(words.length),
+      ...words,
+      ...env.map(([name, value]) => `${name}=${value}`),
+    ];
+    const message = Buffer.from(fields.join("\0"));
+    if (!this.isReady || message.length > MESSAGE_BYTES || fields.some((field) => field.includes("\0")))
+      return undefined;
+    const child = new KeptChild({
+      command,
+      pipes: this.#pipes,
+      confinement: { isFixed: true, end: this.confinement.use() },
+      innerOf: (pid) => this.#innerOf(pid),
+      send: (fds) => this.#libc.sendFds(this.#commands, message, fds),
+      libc: this.#libc,
+    });
+    if (!child.isSent) {
+      child.drop();
+      return undefined;
+    }
+    this.#running.set(id, child);
+    return child;
+  }
+
+  /** Takes no further command; ends when none runs in it any more. */
+  drop(): void {
+    this.#isOver = true;
+    if (!this.isBusy) this.#keeper.drop();
+  }
+
+  #innerOf(pid: number): number | undefined {
+    const { pid: outer } = this.#keeper.launched.leader;
+    const [keeper] = outer === undefined ? [] : childrenOf(outer);
+    return keeper === undefined ? undefined : innerPidOf(keeper, pid);
+  }
+
+  #hear(piece: string): void {
+    const lines = (this.#heard + piece).split("\n");
+    this.#heard = lines.pop() ?? "";
+    for (const line of lines) {
+      const [what, id = "", number] = line.split(" ");
+      const child = this.#running.get(id);
+      if (what === "s") child?.begun(Number(number));
+      else this.#ended(id, leaderEnd(Number(number)));
+    }
+  }
+
+  #ended(id: string, end: LeaderEnd): void {
+    const child = this.#running.get(id);
+    this.#running.delete(id);
+    child?.ended(end);
+    void child?.heardAll().then(() => {
+      if (end.code === CANNOT && !child.hasBegun) this.#fail();
+    });
+    if (this.#isOver && !this.isBusy) this.#keeper.drop();
+  }
+
+  /** A command did not begin: what it needs cannot be made here. */
+  #fail(): void {
+    this.#hasFailed = true;
+    this.drop();
+  }
+
+  #end(): void {
+    this.#hasFailed ||= !this.#isOver && !this.#keeper.hasBegun;
+    this.#isOver = true;
+    for (const id of [...this.#running.keys()]) this.#ended(id, SIGKILLED);
+    this.#keeper.close();
+    this.confinement.end();
+    closeSync(this.#commands);
+  }
+}
+
+interface Sending {
+  readonly spec: Command["spec"];
+  readonly pipes: Pipes | undefined;
+  readonly libc: Sender;
+  /** Its streams, then its channel. False: not sent. */
+  readonly send: (fds: readonly number[]) => boolean;
+}
+
+interface KeptChildOptions extends Omit<Sending, "spec"> {
+  readonly command: Command;
+  readonly confinement: Prepared["confinement"];
+  /** The pid here of a process that has this pid to the keeper. */
+  readonly innerOf: (pid: number) => number | undefined;
+}
+
+interface Sent {
+  readonly launched: Pick<Launched, "inputLink">;
+  readonly streams: Streams;
+  readonly channel: Duplex | null;
+  readonly isSent: boolean;
+}
+
+function sent({ spec, pipes, libc, send }: Sending): Sent {
+  let channel: Duplex | null = null;
+  let isSent = false;
+  const { child, streams } = withStreams(spec, pipes, (stdio) => {
+    const { started, pipes: ends, inputLink } = withStdio({ libc, stdio: [...stdio, "pipe"] }, send);
+    isSent = started;
+    channel = ends.at(-1) ?? null;
+    return { leader: NONE, pipes: ends, inputLink };
+  });
+  return { launched: child, streams, channel, isSent };
+}
+
+class KeptChild implements Prepared {
+  readonly launched: Pick<Launched, "leader" | "inputLink">;
+  readonly streams: Streams;
+  readonly confinement: Prepared["confinement"];
+  readonly told: Promise<number>;
+  readonly job: NamespaceJob;
+  readonly hasAsked = true;
+  readonly isSent: boolean;
+  hasBegun = false;
+  readonly #channel: Duplex | null;
+  readonly #heardAll: Promise<void>;
+  readonly #innerOf: KeptChildOptions["innerOf"];
+  readonly #early: (JobSignal | "SIGKILL")[] = [];
+  #resolve: ((end: LeaderEnd) => void) | undefined;
+  /** The pid of its first process, as the keeper sees it, and as we do. */
+  #inner: number | undefined;
+  #pid: number | undefined;
+
+  constructor({ command, pipes, confinement, libc, innerOf, send }: KeptChildOptions) {
+    const { spec, mark } = command;
+    this.confinement = confinement;
+    this.#innerOf = innerOf;
+    this.job = new NamespaceJob({ first: () => this.#first(), later: (name) => this.#later(name) }, mark);
+    const ended = new Promise<LeaderEnd>((resolve) => {
+      this.#resolve = resolve;
+    });
+    const { launched, streams, channel, isSent } = sent({ spec, pipes, libc, send });
+    const first = () => this.#first();
+    const leader = {
+      get pid() {
+        return first();
+      },
+      ended,
+    };
+    this.launched = { inputLink: launched.inputLink, leader };
+    this.streams = streams;
+    this.#channel = channel;
+    this.isSent = isSent;
+    this.told = this.#hear();
+    this.#heardAll = closed(this.#channel);
+  }
+
+  heardAll(): Promise<void> {
+    return this.#heardAll;
+  }
+
+  words(): Promise<string> {
+    return Promise.resolve("");
+  }
+
+  begin(): void {}
+
+  drop(): void {
+    if (this.isSent) this.job.kill();
+    for (const { stream } of this.streams.outputs) stream.destroy();
+    this.close();
+    this.confinement?.end();
+  }
+
+  close(): void {
+    this.streams.stdin?.destroy();
+    this.#channel?.destroy();
+  }
+
+  /** Its first process is there. */
+  begun(pid: number): void {
+    this.#inner = pid;
+    for (const name of this.#early.splice(0)) name === "SIGKILL" ? this.job.kill() : this.job.signal(name);
+  }
+
+  /** Nothing of it is left. */
+  ended(end: LeaderEnd): void {
+    this.#pid ??= 0;
+    this.#resolve?.(end);
+    this.#resolve = undefined;
+  }
+
+  #first(): number | undefined {
+    if (this.#pid === undefined && this.#inner !== undefined) this.#pid = this.#innerOf(this.#inner);
+    return this.#pid || undefined;
+  }
+
+  #later(name: JobSignal | "SIGKILL"): boolean {
+    const isComing = this.#inner === undefined && this.#resolve !== undefined;
+    if (isComing) this.#early.push(name);
+    return isComing;
+  }
+
+  #hear(): Promise<number> {
+    let heard = "";
+    this.#channel?.on("error", () => {});
+    return new Promise((resolve) => {
+      this.#channel?.on("data", (chunk: Buffer) => {
+        heard += chunk.toString("latin1");
+        this.hasBegun ||= heard.startsWith(".\n");
+        const [, status] = /^\.\n(\d{1,3})\n/.exec(heard) ?? [];
+        if (status !== undefined) resolve(Number(status));
+      });
+    });
+  }
+}
