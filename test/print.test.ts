@@ -105,6 +105,9 @@ describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
       expect.arrayContaining(["bash", "view"]),
     ]);
     expect(server.requests.at(-1)?.tools).not.toContain("write");
+    const [began] = checkedLines((await world.crux([...stream, "--deny", "write", "look"], { env })).stdout);
+    expect(began?.tools).toContain("bash");
+    expect(began?.tools).not.toContain("write");
     const { num_turns: _, duration_api_ms, duration_ms } = all.at(-1) as Line;
     expect(duration_api_ms).toBeLessThanOrEqual(duration_ms as number);
     expect(plain(all.slice(3, 4))).toMatchObject([

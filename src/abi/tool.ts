@@ -90,3 +90,10 @@ export const TOOL_ALIASES: Readonly<Record<string, string>> = {
 export function canonicalToolName(name: string): string {
   return Object.hasOwn(TOOL_ALIASES, name) ? (TOOL_ALIASES[name] as string) : name;
 }
+
+/** `mcp__server` and `mcp__server__*` cover all tools of that server, `mcp__*` the tools of all servers. */
+export function coversTool(wide: string, name: string): boolean {
+  const base = wide.replace(/__\*$/, "");
+  if (name === wide || name === base) return true;
+  return (base === "mcp" || base.startsWith("mcp__")) && name.startsWith(`${base}__`);
+}

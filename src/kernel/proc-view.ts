@@ -14,6 +14,7 @@ import type { ViewControl } from "./ports/view-control.ts";
 import { type JobList, jobsOf } from "./process/jobs.ts";
 import { keptOf } from "./process/kept-values.ts";
 import type { Process } from "./process/process.ts";
+import { toolLists } from "./process/rights/rights.ts";
 import type { ProcessTable } from "./process/table.ts";
 import type { Scheduler } from "./schedule/scheduler.ts";
 import type { Mounts } from "./vfs/mounts.ts";
@@ -90,6 +91,11 @@ export function procViewOf(core: Shown): ProcView {
         waiting: waiting.filter(({ pid }) => visible(viewer, asPid(pid)) !== undefined),
       })),
     signals: (pid) => table.get(pid)?.signals?.view() ?? { blocked: [], pending: [], handled: [] },
+    tools: (pid) => {
+      const seed = table.get(pid)?.seed;
+      if (seed === undefined) return { within: [], denied: [] };
+      return { within: toolLists(seed), denied: seed.rights.deny.map(({ text }) => text) };
+    },
     servers: (pid) => {
       const proc = table.get(pid);
       return proc === undefined ? [] : mounts.seenBy(proc);

@@ -31,7 +31,11 @@ const init = z.strictObject({
   pid: z.int(),
   cwd: z.string(),
   model: z.string().describe('The requested model; "": the driver chooses one.'),
-  tools: z.array(z.string()).describe("The programs that agents can call here."),
+  tools: z
+    .array(z.string())
+    .describe(
+      "The programs that the agent may call: those of its agent file, without those that are refused to it as a whole.",
+    ),
   mcp_servers: z.array(z.strictObject({ name: z.string(), status: z.string() })),
   permissionMode: z.string(),
   slash_commands: z.array(z.string()),

@@ -101,7 +101,7 @@ function textOrFile(args: Args, { cwd }: Host, flag: string): string | undefined
 }
 
 /** Several names may stand in one value; `default` means those that the agent has without the flag. */
-export function toolsOf({ values }: Args): Pick<SpawnRequest, "tools"> {
+function toolsOf({ values }: Args): Pick<SpawnRequest, "tools"> {
   const given = values.get("tools")?.flatMap((text) => text.match(/[^\s,]+/g) ?? []);
   return given === undefined || given.includes("default") ? {} : { tools: given };
 }

@@ -23,6 +23,7 @@ const FILES: Readonly<Record<string, Content>> = {
   "context/pins": async ({ pid }, view) => jsonOf((await view.contextView(pid))?.pins),
   fd: ({ pid }, view) => JSON.stringify(view.fds(pid).map(({ fd, path, flags }) => ({ fd, path, flags }))),
   mounts: ({ pid }, view) => JSON.stringify(view.mounts(pid).map(({ path, device }) => ({ path, device }))),
+  tools: ({ pid }, view) => JSON.stringify(view.tools(pid)),
   servers: ({ pid }, view) =>
     JSON.stringify(view.servers(pid).map(({ name, path, state }) => ({ name, path, state }))),
   labels: async ({ pid }, view) => JSON.stringify(await view.labels(pid)),

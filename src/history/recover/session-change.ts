@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from "node:util";
 import { Fault } from "../../abi/errors.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import type { Rights } from "../../abi/rights.ts";
-import { canonicalToolName } from "../../abi/tool.ts";
+import { canonicalToolName, coversTool } from "../../abi/tool.ts";
 import type { ContextSpaces } from "../../kernel/context/spaces.ts";
 import type { JournalDraft, ProcessRow } from "../../kernel/ports/journal.ts";
 import type { KernelPorts } from "../../kernel/ports/kernel-ports.ts";
 import type { SessionChange } from "../../kernel/ports/sessions.ts";
 import { type KeptState, keptServer } from "../../kernel/process/kept-state.ts";
 import type { Process } from "../../kernel/process/process.ts";
-import { coversTool, meet } from "../../kernel/process/rights/narrow.ts";
+import { meet } from "../../kernel/process/rights/narrow.ts";
 import { type Redacting, redactedText } from "../../kernel/redact/model-bound.ts";
 
 type Prompting = Redacting & { readonly contexts: Pick<ContextSpaces, "prompt" | "setSystemPrompt"> };

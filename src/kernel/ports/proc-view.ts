@@ -52,6 +52,8 @@ export interface ProcView {
     readonly pending: readonly number[];
     readonly handled: readonly number[];
   };
+  /** Lists of names of tools; it may call what is in all of `within`, and in none of `denied`. */
+  tools(pid: Pid): { readonly within: readonly (readonly string[])[]; readonly denied: readonly string[] };
   /** The MCP servers that it may open, by path. `name`: the name in rules. */
   servers(pid: Pid): readonly { readonly name: string; readonly path: string; readonly state: string }[];
   /** Its own mounts. `device` names the server, without secrets. */

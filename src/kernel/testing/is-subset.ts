@@ -1,8 +1,10 @@
 /** What a test asks of the law: whether one set of rights is within another. */
+
 import type { Rights } from "../../abi/rights.ts";
 import type { RuleText } from "../../abi/rules.ts";
+import { coversTool } from "../../abi/tool.ts";
 import { isWithin } from "../../lib/path.ts";
-import { coversHost, coversTool, isAbove, keyOf, textsOf } from "../process/rights/narrow.ts";
+import { coversHost, isAbove, keyOf, textsOf } from "../process/rights/narrow.ts";
 
 /** Whether `a` permits nothing that `b` does not permit. */
 export function isSubset(a: Rights, b: Rights): boolean {

@@ -3,9 +3,10 @@ import { describe, expect, test } from "vitest";
 import { PERMISSION_MODES } from "../../../abi/process.ts";
 import { ALL_RIGHTS, NO_RIGHTS, type Rights } from "../../../abi/rights.ts";
 import { RULE_SOURCES, type RuleText } from "../../../abi/rules.ts";
+import { coversTool } from "../../../abi/tool.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { isSubset } from "../../testing/is-subset.ts";
-import { coversHost, coversTool, lowest, meet, narrow } from "./narrow.ts";
+import { coversHost, lowest, meet, narrow } from "./narrow.ts";
 
 const path = fc
   .array(fc.constantFrom("a", "b", "ab"), { minLength: 1, maxLength: 3 })

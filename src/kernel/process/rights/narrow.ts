@@ -3,9 +3,11 @@
  * are intersected, denies and asks united, and the lower mode is taken. Lists are sorted and contain no entry that
  * another entry covers.
  */
+
 import { PERMISSION_MODES, type PermissionMode } from "../../../abi/process.ts";
 import type { Rights, Wall } from "../../../abi/rights.ts";
 import type { RuleText } from "../../../abi/rules.ts";
+import { coversTool } from "../../../abi/tool.ts";
 import { isWithin } from "../../../lib/path.ts";
 
 type List = readonly string[] | null;
@@ -47,13 +49,6 @@ export function lowest(a: PermissionMode, ...more: readonly (PermissionMode | un
 /** Whether a change from `ceiling` to `mode` would be a raise. */
 export function isAbove(mode: PermissionMode, ceiling: PermissionMode): boolean {
   return rank(mode) > rank(ceiling);
-}
-
-/** `mcp__server` and `mcp__server__*` cover all tools of that server, `mcp__*` the tools of all servers. */
-export function coversTool(wide: string, name: string): boolean {
-  const base = wide.replace(/__\*$/, "");
-  if (name === wide || name === base) return true;
-  return (base === "mcp" || base.startsWith("mcp__")) && name.startsWith(`${base}__`);
 }
 
 /** Spells `mcp__server__*` as `mcp__server`, so that equal lists have equal bytes. */

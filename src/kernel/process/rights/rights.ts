@@ -1,9 +1,8 @@
 /** The devices and tools that a process may open: a ceiling that no permission rule or answer of the user lifts. */
 import type { AgentInfo } from "../../../abi/agent.ts";
 import type { Rights } from "../../../abi/rights.ts";
-import { canonicalToolName } from "../../../abi/tool.ts";
+import { canonicalToolName, coversTool } from "../../../abi/tool.ts";
 import { isWithin } from "../../../lib/path.ts";
-import { coversTool } from "./narrow.ts";
 
 /** The part of a process that is needed here. */
 interface Holder {
@@ -35,10 +34,14 @@ function mayOpen(self: Holder, mount: string, path: string): boolean {
 function mayUse({ seed }: Holder, path: string): boolean {
   if (!path.startsWith(BIN)) return true;
   const name = canonicalToolName(path.slice(BIN.length).split("/")[0] ?? "");
-  const { delegate, tools: own = null } = seed.agent?.manifest ?? {};
   if (seed.rights.notes?.tools.includes(name) === true) return true;
-  const lists = [seed.rights.tools, delegate === true ? own : null];
-  return lists.every((tools) => tools === null || tools.some((tool) => coversTool(tool, name)));
+  return toolLists(seed).every((tools) => tools.some((tool) => coversTool(tool, name)));
+}
+
+/** It may call the tools that are in each of these lists. */
+export function toolLists({ agent, rights }: Holder["seed"]): (readonly string[])[] {
+  const { delegate, tools: own = null } = agent?.manifest ?? {};
+  return [rights.tools, delegate === true ? own : null].filter((tools) => tools !== null);
 }
 
 /** The devices that a process may pass on: its list and its own mounts. null: no restriction. */
