@@ -119,10 +119,11 @@ describe("crux at a terminal", () => {
         isRight(request) ? text("It works.") : error(401, "invalid_request_error", "wrong key"),
     });
     await using window = new TerminalWindow(world, []);
-    const login = `openai\r${server.openaiBaseUrl}\r`;
     await window.shows("Provider (anthropic, ");
     await window.until(takesKeys, "the form takes keys");
-    window.type(`${login}sk-wrong-key\r`);
+    window.type("openai\rlocalhost:80\r");
+    await window.shows("! not a base URL");
+    window.type(`${server.openaiBaseUrl}\rsk-wrong-key\r`);
     await window.shows("✗ the key was not stored");
     await typeAnswer(window, "openai");
     window.resize(40, 24);

@@ -54,7 +54,12 @@ export async function askLogin(
   const name = known ?? (await ask(words.provider(CREDENTIAL_DRIVERS.join(", "))));
   if (name === undefined) return givenUp();
   const driver = driverOf(name.trim(), words);
-  const url = knownUrl ?? (await ask(words.baseUrl));
+  if (namesDriver(host.env, driver)) await write(`! ${ownWords(driver, words)}\n`);
+  let url = knownUrl ?? (await ask(words.baseUrl));
+  while (url !== undefined && !isBaseUrl(url.trim())) {
+    await write(`! ${words.notUrl}\n`);
+    url = await ask(words.baseUrl);
+  }
   if (url === undefined) return givenUp();
   const key = await ask(words.key, true);
   if (key === undefined) return givenUp();
@@ -100,6 +105,11 @@ export function driverOf(name: string, words = en.login): CredentialDriver {
 export function checkedKey(key: string, words = en.login): string {
   if (/^[\x21-\x7e]{8,4096}$/.test(key)) return key;
   throw invalid(words.notKey);
+}
+
+/** "": the provider's own. */
+function isBaseUrl(text: string): boolean {
+  return text === "" || (/^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text));
 }
 
 function ownWords(driver: CredentialDriver, words: typeof en.login): string {

@@ -318,6 +318,7 @@ export const en = {
           ? "commands work behind this question: Esc leaves it"
           : `not a provider that takes a key: ${name}`,
     providers: (names: string) => `providers: ${names}`,
+    notUrl: "not a base URL: http:// or https://, then the name of the server",
     notKey: "that is not a key: at least 8 characters, without blanks",
     environment: (key: string, baseUrl: string) =>
       `${key} or ${baseUrl} is set in this terminal, so the stored key is not used from here`,

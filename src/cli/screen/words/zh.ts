@@ -322,6 +322,7 @@ export const zh: Phrases = {
           ? "此问题之后才能使用命令：按 Esc 跳过"
           : `不是可以设置密钥的服务商：${name}`,
     providers: (names) => `服务商：${names}`,
+    notUrl: "不是 Base URL：以 http:// 或 https:// 开头，后接服务器名",
     notKey: "这不是有效的密钥：至少 8 个字符，不含空格",
     environment: (key, baseUrl) => `此终端设置了 ${key} 或 ${baseUrl}，因此这里不使用已保存的密钥`,
     ways: [
