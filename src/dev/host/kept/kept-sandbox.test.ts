@@ -244,6 +244,15 @@ describe.skipIf(by === undefined || keeperWords() === undefined)("a kept sandbox
     },
   );
 
+  it("whose keeper stands still is ended when the command that it does not start is killed", async () => {
+    const keeper = await begun();
+    process.kill(keeper, "SIGSTOP");
+    const { child } = start("echo no > log", { killed: AbortSignal.abort() });
+    expect((await child.exited).signal).toBe("SIGKILL");
+    expect(readdirSync(work)).toEqual([]);
+    expect((await run("echo on")).out).toBe("on\n");
+  });
+
   it("lets a command end in its time when its process is over, and takes no other", async () => {
     await begun();
     const { child, out } = start(

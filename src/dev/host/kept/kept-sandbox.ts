@@ -38,6 +38,8 @@ export interface Command {
 }
 
 const SIGKILLED: LeaderEnd = { code: null, signal: "SIGKILL" };
+/** A keeper that works starts a command within this time. */
+const STUCK_MS = 2_000;
 /** The status of a first process that could not make what its command needs. */
 const CANNOT = 125;
 /** In place of a leader that the keeper starts. */
@@ -128,6 +130,7 @@ export class KeptSandbox {
       pipes: this.#pipes,
       confinement: { isFixed: true, end: this.confinement.use() },
       innerOf: (pid) => this.#innerOf(pid),
+      onKill: () => this.#seeToIt(id),
       send: (fds) => this.#libc.sendFds(this.#commands, message, fds),
       libc: this.#libc,
     });
@@ -143,6 +146,13 @@ export class KeptSandbox {
   drop(): void {
     this.#isOver = true;
     if (!this.isBusy) this.#keeper.drop();
+  }
+
+  /** One that is killed before it has begun: a keeper that does not start it, so that there is nothing to kill, is ended. */
+  #seeToIt(id: string): void {
+    setTimeout(() => {
+      if (this.#running.get(id)?.isComing === true) this.#keeper.drop();
+    }, STUCK_MS).unref();
   }
 
   #innerOf(pid: number): number | undefined {
@@ -199,6 +209,8 @@ interface Sending {
 interface KeptChildOptions extends Omit<Sending, "spec"> {
   readonly command: Command;
   readonly confinement: Prepared["confinement"];
+  /** Called when it is killed, and its first process is not there yet. */
+  readonly onKill: () => void;
   /** The pid here of a process that has this pid to the keeper. */
   readonly innerOf: (pid: number) => number | undefined;
 }
@@ -234,16 +246,18 @@ class KeptChild implements Prepared {
   readonly #channel: Duplex | null;
   readonly #heardAll: Promise<void>;
   readonly #innerOf: KeptChildOptions["innerOf"];
+  readonly #onKill: KeptChildOptions["onKill"];
   readonly #early: (JobSignal | "SIGKILL")[] = [];
   #resolve: ((end: LeaderEnd) => void) | undefined;
   /** The pid of its first process, as the keeper sees it, and as we do. */
   #inner: number | undefined;
   #pid: number | undefined;
 
-  constructor({ command, pipes, confinement, libc, innerOf, send }: KeptChildOptions) {
+  constructor({ command, pipes, confinement, libc, innerOf, onKill, send }: KeptChildOptions) {
     const { spec, mark } = command;
     this.confinement = confinement;
     this.#innerOf = innerOf;
+    this.#onKill = onKill;
     this.job = new NamespaceJob({ first: () => this.#first(), later: (name) => this.#later(name) }, mark);
     const ended = new Promise<LeaderEnd>((resolve) => {
       this.#resolve = resolve;
@@ -286,6 +300,11 @@ class KeptChild implements Prepared {
     this.#channel?.destroy();
   }
 
+  /** Its first process is not there yet. */
+  get isComing(): boolean {
+    return this.#inner === undefined && this.#resolve !== undefined;
+  }
+
   /** Its first process is there. */
   begun(pid: number): void {
     this.#inner = pid;
@@ -305,9 +324,10 @@ class KeptChild implements Prepared {
   }
 
   #later(name: JobSignal | "SIGKILL"): boolean {
-    const isComing = this.#inner === undefined && this.#resolve !== undefined;
-    if (isComing) this.#early.push(name);
-    return isComing;
+    if (!this.isComing) return false;
+    this.#early.push(name);
+    if (name === "SIGKILL") this.#onKill();
+    return true;
   }
 
   #hear(): Promise<number> {
