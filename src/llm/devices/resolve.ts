@@ -73,11 +73,7 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       throw unavailable("no model is configured, and requireModel is set", configureHelp);
     return { choice: { ...choice("interpreter", ""), notice: NOTICE }, why: "no model is set up" };
   };
-  /** The card of a model with what the user's settings say of it. */
-  const cardFor = (driver: CardedDriver, id: string): ModelCard => {
-    const card = cardOf(driver, id);
-    return withOwn(card, findOwn(options.settings(undefined), card));
-  };
+  const cardFor = (driver: CardedDriver, id: string) => ownCard(cardOf(driver, id), options);
   return {
     resolve: async (request, signal) => {
       const found = await chosen(request, signal);
@@ -128,6 +124,11 @@ export function createModelResolver(options: ResolverOptions): ModelResolver & M
       );
     },
   };
+}
+
+/** The card of a model with what the user's settings say of it. */
+function ownCard(card: ModelCard, { settings }: ResolverOptions): ModelCard {
+  return withOwn(card, findOwn(settings(undefined), card));
 }
 
 /** What a name with `[1m]` behind it asks for. */
