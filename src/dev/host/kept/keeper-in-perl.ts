@@ -1,12 +1,12 @@
 /**
  * The first process of a sandbox that is kept for several commands (kept-sandbox.ts): a script for perl, as wrapper-in-perl.ts
  * is. For each command it makes one process, with a pid and an IPC namespace and mounts of /proc, /dev/pts and /dev/shm of its own,
- * which is to the command what the shell of namespace.ts is: its child is the program, and it tells how that ended when
- * nothing else is left. The keeper is in none of these namespaces: a command can neither see, signal, trace nor limit it, nor another
+ * before that command is known. It is to the command what the shell of namespace.ts is: its child is the program, and it tells how that
+ * ended when nothing else is left. The keeper is in none of these namespaces: a command can neither see, signal, trace nor limit it, nor another
  * command. It has two rights, to make namespaces and to give up rights; a command has none.
  *
  * fd 3 is the socket on which it asks at its start and reports: `s ID PID`, begun, and `e ID STATUS`, ended, of wait(2), when nothing of
- * the command is left. At fd 5 it receives commands, one a message, parted by zero bytes: ID, working directory, number of
+ * the command is left. At fd 5 the one that waits receives its command, one a message, parted by zero bytes: ID, working directory, number of
  * words, words, environment; with the fds of the command's three streams and of its channel. fd 4 has the filter of system calls.
  */
 
@@ -88,9 +88,17 @@ my $ended = call("signalfd", -1, $waited, 8, 0x80000);
 open(my $ends, "<&=", $ended) or exit 125;
 open(my $daemon, "+<&=", 3) or exit 125;
 sub report { syswrite($daemon, "$_[0]\n") or exit 125 }
-report("");
-sysread($daemon, my $answer, 1) or exit 125;
-report(".");
+pipe(my $said, my $saying) or exit 125;
+# the next command; undefined: there is none, and none will come without a wait, or with
+sub received {
+  my $flags = shift;
+  my $header = pack("Q L x4 P Q P Q i x4", 0, 0, $vector, 1, $with, $most, 0);
+  my $got = syscall($N{recvmsg}, 5, $header, 0x40000000 | $flags);
+  $got > 0 or return;
+  my ($id, $cwd, $count, @words) = split /\0/, substr($bytes, 0, $got), -1;
+  my @environment = splice(@words, $count);
+  ([(unpack("Q l7", $with))[3 .. 6]], $id, $cwd, \@words, \@environment);
+}
 
 sub program {
   my ($streams, $cwd, $words, $environment) = @_;
@@ -106,21 +114,22 @@ sub program {
   exit $code;
 }
 sub first {
-  my @streams = @{shift()};
-  my $channel = pop @streams;
-  my ($proc, $devpts, $tmpfs) = qw(proc devpts tmpfs);
   my @mounts = (["proc", "/proc", 15, ""], ["devpts", "/dev/pts", 10, "newinstance,ptmxmode=0666,mode=620"], ["tmpfs", "/dev/shm", 6, "mode=755"]);
   for (@mounts) { my ($type, $at, $flags, $options) = @$_; call("mount", $type, $at, $type, $flags, $options) }
   call("setsid");
-  call("dup3", $channel, 3, 0);
   for my $right (8, 21) { call("prctl", 24, $right, 0, 0, 0) }
   call("prctl", 47, 4, 0, 0, 0);
   my ($header, $none) = (pack("L2", 0x20080522, 0), pack("L6", (0) x 6));
   call("capset", $header, $none);
   call("prctl", 4, 0, 0, 0, 0);
+  syswrite($saying, "\n") or exit 125;
+  my ($fds, $id, @command) = received(0) or exit 124;
+  my ($channel, @streams) = reverse @$fds;
+  syswrite($saying, "$id\n") or exit 125;
+  call("dup3", $channel, 3, 0);
   report(".");
   defined(my $program = fork) or exit 125;
-  $program or program(\@streams, @_);
+  $program or program([reverse @streams], @command);
   call("close_range", 4, 0xffffffff, 0);
   my $code;
   until (defined $code) {
@@ -137,27 +146,45 @@ sub first {
   exit $code;
 }
 
-my ($is_over, %id) = 0;
+my ($is_over, $failures, $is_asking, $heard, $next, %id) = (0, 0, 1, "", 0);
+sub prepare {
+  $next = syscall($N{clone}, 0x28020011, 0, 0, 0, 0);
+  $next == 0 and first();
+}
+sub hear {
+  sysread($said, $heard, 4096, length $heard);
+  while ($heard =~ s/^(.*)\n//) {
+    if ($1 ne "") { $id{$next} = $1; report("s $1 $next"); prepare(); next }
+    $failures = 0;
+    $is_asking or next;
+    # the daemon is there, and a first process can be made
+    $is_asking = 0;
+    report("");
+    sysread($daemon, my $answer, 1) or exit 125;
+    report(".");
+  }
+}
+sub refuse {
+  $is_asking || ++$failures > 20 and exit 125;
+  my ($fds, $id) = received(0x40);
+  if ($fds) { for my $fd (@$fds) { call("close_range", $fd, $fd, 0) } report("e $id 32000") }
+  select(undef, undef, undef, .02);
+  prepare();
+}
+prepare();
 until ($is_over && !%id) {
   my $ready = "";
-  vec($ready, $_, 1) = 1 for $ended, $is_over ? () : 5;
-  select($ready, undef, undef, undef) < 0 and next;
+  vec($ready, $_, 1) = 1 for $ended, fileno $said;
+  select($ready, undef, undef, $next < 0 ? 0 : undef) < 0 and next;
+  hear() if vec($ready, fileno $said, 1);
   if (vec($ready, $ended, 1)) {
     sysread($ends, my $which, 4096);
-    while ((my $pid = waitpid(-1, 1)) > 0) { my $id = delete $id{$pid}; report("e $id $?") if defined $id }
+    while ((my $pid = waitpid(-1, 1)) > 0) {
+      if ($pid != $next) { my $id = delete $id{$pid}; report("e $id $?") }
+      elsif ($? >> 8 == 124) { $is_over = 1; $next = 0 }
+      else { $next = -1 }
+    }
   }
-  vec($ready, 5, 1) or next;
-  my $header = pack("Q L x4 P Q P Q i x4", 0, 0, $vector, 1, $with, $most, 0);
-  my $got = syscall($N{recvmsg}, 5, $header, 0x40000040);
-  $got == 0 and $is_over = 1;
-  $got > 0 or next;
-  my ($id, $cwd, $count, @words) = split /\0/, substr($bytes, 0, $got), -1;
-  my @fds = (unpack("Q l7", $with))[3 .. 6];
-  my @environment = splice(@words, $count);
-  my $pid = syscall($N{clone}, 0x28020011, 0, 0, 0, 0);
-  first(\@fds, $cwd, \@words, \@environment) if $pid == 0;
-  for my $fd (@fds) { call("close_range", $fd, $fd, 0) }
-  if ($pid > 0) { $id{$pid} = $id; report("s $id $pid") }
-  else { report("e $id 32000") }
+  refuse() if $next < 0;
 }
 `;
