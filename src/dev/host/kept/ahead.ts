@@ -72,7 +72,7 @@ export class Ahead {
 
   /** A child in a fitting sandbox, whose program has not begun; undefined: none fits. */
   take(spec: ExecSpec, program: string): Prepared | undefined {
-    const found = [...this.#spares].find((spare) => isOfKind(spare, spec, program));
+    const found = [...this.#spares].find((spare) => !isOver(spare) && isOfKind(spare, spec, program));
     if (found === undefined || !isStarted(found) || !isShort(spec.argv)) return undefined;
     const { sandbox } = found;
     const wanted = this.#maker.wantedOf(spec, program);
@@ -97,7 +97,7 @@ export class Ahead {
     if (until.aborted || this.#isClosed) return;
     const kept = [...this.#spares].filter(({ sandbox }) => isKept(sandbox)).length;
     if (kept >= most.kept || this.#spares.size - kept >= most.forOne) return;
-    if ([...this.#spares].some((spare) => isOfKind(spare, spec, program))) return;
+    if ([...this.#spares].some((spare) => !isOver(spare) && isOfKind(spare, spec, program))) return;
     try {
       // the arguments come later; those of the last command must not be used
       const bare = { ...spec, argv: [program] };
@@ -147,6 +147,7 @@ export class Ahead {
 
 const isKept = (sandbox: Spare["sandbox"]): sandbox is KeptSandbox => "run" in sandbox;
 const isBusy = ({ sandbox }: Spare): boolean => isKept(sandbox) && sandbox.isBusy;
+const isOver = ({ sandbox }: Spare): boolean => isKept(sandbox) && sandbox.isOver;
 const pidOf = (sandbox: Spare["sandbox"]) => (isKept(sandbox) ? sandbox.osPid : sandbox.launched.leader.pid);
 const endOf = ({ sandbox }: Spare): Promise<unknown> =>
   isKept(sandbox) ? sandbox.ended : sandbox.launched.leader.ended;

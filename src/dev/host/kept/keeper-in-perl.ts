@@ -5,8 +5,8 @@
  * ended when nothing else is left. The keeper is in none of these namespaces: a command can neither see, signal, trace nor limit it, nor another
  * command. It has two rights, to make namespaces and to give up rights; a command has none.
  *
- * fd 3 is the socket on which it asks at its start and reports: `s ID PID`, begun, and `e ID STATUS`, ended, of wait(2), when nothing of
- * the command is left. At fd 5 the one that waits receives its command, one a message, parted by zero bytes: ID, working directory, number of
+ * fd 3 is the socket on which it asks at its start and reports: `s ID PID`, begun, `e ID STATUS`, ended, of wait(2), when nothing of
+ * the command is left, and `x`, when it will start no further one: of those that have not begun none will. At fd 5 the one that waits receives its command, one a message, parted by zero bytes: ID, working directory, number of
  * words, words, environment; with the fds of the command's three streams and of its channel. fd 4 has the filter of system calls.
  */
 
@@ -89,11 +89,10 @@ open(my $ends, "<&=", $ended) or exit 125;
 open(my $daemon, "+<&=", 3) or exit 125;
 sub report { syswrite($daemon, "$_[0]\n") or exit 125 }
 pipe(my $said, my $saying) or exit 125;
-# the next command; undefined: there is none, and none will come without a wait, or with
+# the next command; nothing: none will come
 sub received {
-  my $flags = shift;
   my $header = pack("Q L x4 P Q P Q i x4", 0, 0, $vector, 1, $with, $most, 0);
-  my $got = syscall($N{recvmsg}, 5, $header, 0x40000000 | $flags);
+  my $got = syscall($N{recvmsg}, 5, $header, 0x40000000);
   $got > 0 or return;
   my ($id, $cwd, $count, @words) = split /\0/, substr($bytes, 0, $got), -1;
   my @environment = splice(@words, $count);
@@ -123,7 +122,7 @@ sub first {
   call("capset", $header, $none);
   call("prctl", 4, 0, 0, 0, 0);
   syswrite($saying, "\n") or exit 125;
-  my ($fds, $id, @command) = received(0) or exit 124;
+  my ($fds, $id, @command) = received() or exit 124;
   my ($channel, @streams) = reverse @$fds;
   syswrite($saying, "$id\n") or exit 125;
   call("dup3", $channel, 3, 0);
@@ -146,16 +145,23 @@ sub first {
   exit $code;
 }
 
-my ($is_over, $failures, $is_asking, $heard, $next, %id) = (0, 0, 1, "", 0);
+my ($is_over, $is_asking, $heard, $next, %id) = (0, 1, "");
 sub prepare {
   $next = syscall($N{clone}, 0x28020011, 0, 0, 0, 0);
   $next == 0 and first();
+  $next > 0 or retire();
+}
+# it may have taken a command that nobody will start: none is taken after this, so that none is started that the daemon starts anew
+sub retire {
+  $is_asking and exit 125;
+  $is_over = 1;
+  call("close_range", 5, 5, 0);
+  report("x");
 }
 sub hear {
   sysread($said, $heard, 4096, length $heard);
   while ($heard =~ s/^(.*)\n//) {
     if ($1 ne "") { $id{$next} = $1; report("s $1 $next"); prepare(); next }
-    $failures = 0;
     $is_asking or next;
     # the daemon is there, and a first process can be made
     $is_asking = 0;
@@ -164,27 +170,18 @@ sub hear {
     report(".");
   }
 }
-sub refuse {
-  $is_asking || ++$failures > 20 and exit 125;
-  my ($fds, $id) = received(0x40);
-  if ($fds) { for my $fd (@$fds) { call("close_range", $fd, $fd, 0) } report("e $id 32000") }
-  select(undef, undef, undef, .02);
-  prepare();
-}
 prepare();
 until ($is_over && !%id) {
   my $ready = "";
   vec($ready, $_, 1) = 1 for $ended, fileno $said;
-  select($ready, undef, undef, $next < 0 ? 0 : undef) < 0 and next;
+  select($ready, undef, undef, undef) < 0 and next;
   hear() if vec($ready, fileno $said, 1);
-  if (vec($ready, $ended, 1)) {
-    sysread($ends, my $which, 4096);
-    while ((my $pid = waitpid(-1, 1)) > 0) {
-      if ($pid != $next) { my $id = delete $id{$pid}; report("e $id $?") }
-      elsif ($? >> 8 == 124) { $is_over = 1; $next = 0 }
-      else { $next = -1 }
-    }
+  vec($ready, $ended, 1) or next;
+  sysread($ends, my $which, 4096);
+  while ((my $pid = waitpid(-1, 1)) > 0) {
+    if (my $id = delete $id{$pid}) { report("e $id $?") }
+    elsif ($? >> 8 == 124) { $is_over = 1 }
+    else { retire() }
   }
-  refuse() if $next < 0;
 }
 `;

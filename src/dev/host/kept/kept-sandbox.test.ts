@@ -293,11 +293,17 @@ describe.skipIf(by === undefined || keeperWords() === undefined)("a kept sandbox
     }
   });
 
-  it("goes on when the process that waits for the next command is killed", async () => {
-    const keeper = await begun();
-    process.kill(childrenOf(keeper)[0] ?? 0, "SIGKILL");
-    expect(await run("echo on >> log; cat log; exit 3")).toMatchObject({ code: 3, out: "on\n" });
-    expect(await kept()).toBe(keeper);
+  it("takes no further command when the process that waits for it is killed: each runs once, in a new one", async () => {
+    for (let round = 0; round < 10; round++) {
+      const keeper = await begun();
+      const beside = start("echo ready; sleep 0.2; exit 6");
+      const next = () => childrenOf(keeper).filter((pid) => childrenOf(pid).length === 0);
+      await until(() => beside.out() !== "" && next().length === 1, "one runs, and one waits");
+      process.kill(next()[0] ?? 0, "SIGKILL");
+      expect(await run("echo on >> log; exit 3")).toMatchObject({ code: 3 });
+      expect((await beside.child.exited).code).toBe(6);
+    }
+    expect(readFileSync(join(work, "log"), "utf8")).toBe("on\n".repeat(10));
   });
 
   const [perl = ""] = keeperWords() ?? [];

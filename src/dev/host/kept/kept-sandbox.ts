@@ -40,8 +40,6 @@ export interface Command {
 const SIGKILLED: LeaderEnd = { code: null, signal: "SIGKILL" };
 /** A keeper that works starts a command within this time. */
 const STUCK_MS = 2_000;
-/** The status of a first process that could not make what its command needs. */
-const CANNOT = 125;
 /** In place of a leader that the keeper starts. */
 const NONE = { pid: undefined, ended: Promise.resolve(SIGKILLED) };
 
@@ -82,11 +80,16 @@ export class KeptSandbox {
     return this.#keeper.launched.leader.pid;
   }
 
+  /** It takes no further command. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   get isReady(): boolean {
     return this.#keeper.hasBegun && !this.#isOver;
   }
 
-  /** It ended by itself before it could take a command, or one could not begin. */
+  /** It ended by itself before it could take a command. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
@@ -166,9 +169,9 @@ export class KeptSandbox {
     this.#heard = lines.pop() ?? "";
     for (const line of lines) {
       const [what, id = "", number] = line.split(" ");
-      const child = this.#running.get(id);
-      if (what === "s") child?.begun(Number(number));
-      else this.#ended(id, leaderEnd(Number(number)));
+      if (what === "s") this.#running.get(id)?.begun(Number(number));
+      else if (what === "e") this.#ended(id, leaderEnd(Number(number)));
+      else this.#retire();
     }
   }
 
@@ -176,20 +179,16 @@ export class KeptSandbox {
     const child = this.#running.get(id);
     this.#running.delete(id);
     child?.ended(end);
-    void child?.heardAll().then(() => {
-      if (end.code === CANNOT && !child.hasBegun) this.#fail();
-    });
     if (this.#isOver && !this.isBusy) this.#keeper.drop();
   }
 
-  /** A command did not begin: what it needs cannot be made here. */
-  #fail(): void {
-    this.#hasFailed = true;
-    this.drop();
+  #retire(): void {
+    this.#isOver = true;
+    for (const [id, child] of [...this.#running]) if (child.isComing) this.#ended(id, SIGKILLED);
   }
 
   #end(): void {
-    this.#hasFailed ||= !this.#isOver && !this.#keeper.hasBegun;
+    this.#hasFailed = !this.#isOver && !this.#keeper.hasBegun;
     this.#isOver = true;
     for (const id of [...this.#running.keys()]) this.#ended(id, SIGKILLED);
     this.#keeper.close();
