@@ -114,8 +114,8 @@ export class KeptSandbox {
   /** Starts the command; undefined: the keeper does not take it. Throws the host's error when no fds are left. */
   run(command: Command): Prepared | undefined {
     const { spec, program } = command;
-    const { TMPDIR = "" } = this.confinement.env;
-    const env = Object.entries({ ...command.env, TMPDIR });
+    const { env: inside } = this.confinement;
+    const env = Object.entries({ ...command.env, TMPDIR: inside.TMPDIR ?? "" });
     const words = [program, ...spec.argv.slice(1)];
     const id = String(++this.#last);
     const fields = [
