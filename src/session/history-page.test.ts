@@ -129,3 +129,48 @@ test("pageOf() shows the directive of a called fork once, without what every for
   ]);
   expect(fork[4]).toEqual(said("user", content));
 });
+
+test("pageOf() says of each run that did not end well how it ended, after its last message, on whatever page", async () => {
+  const limit = { outcome: "limit", message: "max steps reached" };
+  const failure = { outcome: "failed", message: "no key", code: "UNAVAILABLE", hint: "add one" };
+  const drafts: Draft[] = [
+    ["process.spawned", { intent: "one" }],
+    ["process.failed_run", failure],
+    ["mail.put", {}],
+    said("user", "two"),
+    said("assistant", "half"),
+    ["process.failed_run", limit],
+    said("user", "three"),
+    said("assistant", "done"),
+    ["process.exited", { code: 0, reason: "completed" }],
+    said("user", "four"),
+    ["process.failed_run", limit],
+    // after its run
+    ["process.exited", { code: 143, reason: "killed: SIGTERM" }],
+    said("user", "five"),
+    ["process.exited", { code: 1, reason: "it broke", error: { code: "DRIVER", message: "it broke" } }],
+  ];
+  const journal = journalOf(new Map([[ORIGIN, drafts]]));
+  const row = { proc: ORIGIN, lastSeq: drafts.length };
+  const ends = [
+    ["one", failure],
+    ["two", undefined],
+    ["half", limit],
+    ["three", undefined],
+    ["done", undefined],
+    ["four", limit],
+    ["five", { outcome: "failed", message: "it broke", code: "DRIVER" }],
+  ];
+  const { items } = await pageOf(journal, row, { limit: 10 });
+  expect(items.map(({ text, end }) => [text, end])).toEqual(ends);
+  const single: unknown[] = [];
+  for (let before: string | undefined; ; ) {
+    const page = await pageOf(journal, row, { limit: 1, ...(before === undefined ? {} : { before }) });
+    single.unshift(...page.items.map(({ text, end }) => [text, end]));
+    if (page.next === undefined) break;
+    before = page.next;
+  }
+  expect(single).toEqual(ends);
+  const found = await pageOf(journal, row, { limit: 9, text: "done" });
+  expect(found.items).toEqual([expect.not.objectContaining({ end: expect.anything() })]);
+});

@@ -2,6 +2,7 @@
  * Pages of a conversation for display, the newest page first: each is read backwards from the journal, however long the
  * history is. The pages of a fork continue with the part it shares with its origin.
  */
+import type { ErrorCode } from "../abi/errno.ts";
 import { Fault } from "../abi/errors.ts";
 import { withoutBoilerplate } from "../abi/fork.ts";
 import type { ProcUuid } from "../abi/ids.ts";
@@ -9,7 +10,13 @@ import type { Block } from "../abi/llm.ts";
 import { LIMITS } from "../kernel/limits.ts";
 import { callLines } from "../kernel/log/words.ts";
 import type { Journal, JournalRecord, ProcessRow } from "../kernel/ports/journal.ts";
-import type { HistoryItem, HistoryPage, HistoryWish, MadeCall } from "../kernel/ports/sessions.ts";
+import type {
+  HistoryItem,
+  HistoryPage,
+  HistoryWish,
+  MadeCall,
+  RunFailure,
+} from "../kernel/ports/sessions.ts";
 
 /** The number of records per read, and the most reads per page, as a history may have many records without messages. */
 const WINDOW = 128;
@@ -31,15 +38,20 @@ export async function pageOf(
   let at: Cursor | null = before === undefined ? { proc: row.proc, seq: row.lastSeq + 1 } : cursorOf(before);
   const items: HistoryItem[] = [];
   const calls = made ? new MadeCalls() : undefined;
+  let end: RunFailure | undefined;
   for (let windows = 0; at !== null && windows < MAX_WINDOWS; windows++) {
     const { proc, seq }: Cursor = at;
     const from = Math.max(1, seq - WINDOW);
     const records = await readAll(journal, { proc, from, count: seq - from });
     at = from > 1 ? { proc, seq: from } : originOf(records[0]);
     for (const record of records.toReversed()) {
+      end = failureOf(record) ?? end;
       const item = calls === undefined ? itemOf(record) : calls.in(record, itemOf(record));
-      if (item === null || !item.text.toLowerCase().includes(words)) continue;
-      items.unshift(item);
+      if (item === null) continue;
+      const over = end === undefined ? item : { ...item, end };
+      end = undefined;
+      if (!item.text.toLowerCase().includes(words)) continue;
+      items.unshift(over);
       if (items.length >= wanted) return { items, next: `${proc}:${record.seq}` };
     }
   }
@@ -124,6 +136,21 @@ function itemOf({ kind, body, at, seq, proc }: JournalRecord): HistoryItem | nul
     seq,
     proc,
   };
+}
+
+/** undefined: no run ends with it, or not so. What ended a process after its run had failed is not the run's end. */
+function failureOf({ kind, body }: JournalRecord): RunFailure | undefined {
+  if (kind === "process.failed_run") return body as RunFailure;
+  if (kind !== "process.exited") return undefined;
+  const { code = 0, reason = "", error } = (body ?? {}) as Exited;
+  if (code === 0) return undefined;
+  return { outcome: "failed", message: reason, ...(error === undefined ? {} : { code: error.code }) };
+}
+
+interface Exited {
+  readonly code?: number;
+  readonly reason?: string;
+  readonly error?: { readonly code: ErrorCode };
 }
 
 function cut(text: string, most: number = LIMITS.historyTextChars): string {

@@ -1,14 +1,16 @@
 /** The calls by which the program of a session reports its runs; each run gets a separate handle. */
 
-import { printed, SyscallError } from "../abi/errors.ts";
+import { codeOf, Fault, factOf, printed, SyscallError } from "../abi/errors.ts";
 import type { RunEnd } from "../abi/events.ts";
 import { PID_KERNEL } from "../abi/ids.ts";
 import { ENDS, type Terminal } from "../abi/loop.ts";
 import type { ExitStatus } from "../abi/process.ts";
 import type { RunInput } from "../abi/program.ts";
+import { LIMITS } from "../kernel/limits.ts";
 import type { RecordKind } from "../kernel/ports/journal.ts";
 import type { JournalHold } from "../kernel/ports/journal-hold.ts";
 import type { KernelPorts } from "../kernel/ports/kernel-ports.ts";
+import type { RunFailure } from "../kernel/ports/sessions.ts";
 import type { Conversation } from "../kernel/process/conversation.ts";
 import { isInBackground } from "../kernel/process/end/report.ts";
 import { liveJobs } from "../kernel/process/jobs.ts";
@@ -73,6 +75,7 @@ export const RUNS = {
   reply: ({ core, proc }: Running, text: string): void =>
     proc.tell({ event: "reply", pid: proc.pid, text }, core.ports.clock.mono()),
   endRun: async ({ core, proc }: Running, reason: Terminal["reason"], exit: ExitStatus): Promise<void> => {
+    noteFailure(core, proc, { reason, exit });
     await durable(core, proc);
     end(core, proc, { reason, exit });
   },
@@ -107,6 +110,26 @@ function nameIt(core: SessionRunning, proc: Process, text: string): void {
   if (title !== "") core.note(proc, "process.described", { title });
 }
 
+/** For those who open the session later. What the user has interrupted has its note in the conversation. */
+function noteFailure(core: SessionRunning, proc: Process, { reason, exit }: Ended): void {
+  const { outcome } = ENDS[reason];
+  if (conversationOf(proc).run === null || outcome === "completed" || outcome === "interrupted") return;
+  const { err } = exit;
+  const [hint, fact] = [err instanceof Fault ? err.hint : undefined, factOf(err)];
+  const failure: RunFailure = {
+    outcome,
+    message: messageOfEnd(exit).slice(0, LIMITS.journalWordsChars),
+    ...(err === undefined ? {} : { code: codeOf(err) }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(fact === undefined ? {} : { fact }),
+  };
+  core.note(proc, "process.failed_run", failure);
+}
+
+function messageOfEnd({ err, reason }: ExitStatus): string {
+  return err?.message ?? reason;
+}
+
 /** Publishes the end of the run; call only once it is synced, as clients that waited for it may leave now. */
 function end(core: SessionRunning, proc: Process, { reason, exit }: Ended): void {
   const run = conversationOf(proc).end();
@@ -122,7 +145,7 @@ function end(core: SessionRunning, proc: Process, { reason, exit }: Ended): void
       outcome,
       reason,
       exitCode: exit.code,
-      message: outcome === "completed" ? "" : (exit.err?.message ?? exit.reason),
+      message: outcome === "completed" ? "" : messageOfEnd(exit),
       ...(exit.err === undefined ? {} : { error: exit.err }),
       result,
       tokensUsed: proc.used.tokens - run.tokensBefore,

@@ -156,6 +156,12 @@ export const SESSION_DOCS: MethodDocs<keyof typeof SESSION_METHODS> = {
               is_error: true,
             },
           ],
+          end: {
+            outcome: "failed",
+            message: "connection refused",
+            code: "DRIVER",
+            hint: "crux doctor shows what is set up",
+          },
         },
       ],
     },

@@ -39,6 +39,14 @@ const madeCall = z.strictObject({
 });
 export type WireMadeCall = z.infer<typeof madeCall>;
 
+const runFailure = z.strictObject({
+  outcome: z.enum(["failed", "limit"]),
+  message: z.string(),
+  code: z.string().optional().describe("Of the error, where there was one."),
+  hint: z.string().optional().describe("What to do next."),
+});
+export type WireRunFailure = z.infer<typeof runFailure>;
+
 const historyItem = z.strictObject({
   role: z.enum(["user", "assistant"]),
   text: z.string().describe("The text, cut at 64 KiB."),
@@ -47,6 +55,9 @@ const historyItem = z.strictObject({
     .array(madeCall)
     .optional()
     .describe("The same calls with what came of them, where that was asked for; a page has 2 MiB of them."),
+  end: runFailure
+    .optional()
+    .describe("After this message the run ended so. Absent: it went on, completed, or was interrupted."),
   at: z.string(),
   seq: z.int(),
   uuid: z.string().optional().describe("The process that it was said to: in a fork also its origin."),

@@ -2,7 +2,7 @@
 import { realpath } from "node:fs/promises";
 import type { AvailableCommand, PlanEntry, SessionUpdate, UsageUpdate } from "@agentclientprotocol/sdk";
 import type { MethodName, Params, Result } from "../../abi/methods/methods.ts";
-import type { WireHistoryItem } from "../../abi/methods/session.ts";
+import type { WireHistoryItem, WireRunFailure } from "../../abi/methods/session.ts";
 import { isWithin } from "../../lib/path.ts";
 import { isHouseNote } from "../screen/chat-lines.ts";
 import { type Ground, serverName } from "./openings.ts";
@@ -83,7 +83,7 @@ export async function pastOf(ask: Ask, pid: number, cwd: string): Promise<Sessio
     .flatMap((item) => updatesOf(item, cwd));
 }
 
-function updatesOf({ role, text, calls, seq }: WireHistoryItem, cwd: string): SessionUpdate[] {
+function updatesOf({ role, text, calls, end, seq }: WireHistoryItem, cwd: string): SessionUpdate[] {
   const content = { type: "text" as const, text };
   const sessionUpdate = role === "user" ? ("user_message_chunk" as const) : ("agent_message_chunk" as const);
   const isSaid = text !== "" && !(role === "user" && isHouseNote(text));
@@ -92,7 +92,14 @@ function updatesOf({ role, text, calls, seq }: WireHistoryItem, cwd: string): Se
     const toolCallId = `past-${seq}-${i}`;
     return { sessionUpdate: "tool_call", toolCallId, status: "completed", ...pastCall(line, cwd) };
   });
-  return [...said, ...called];
+  return [...said, ...called, ...(end === undefined ? [] : [endUpdate(end, role === "assistant")])];
+}
+
+/** The words that the editor has shown as the failure of its prompt. It joins messages of one role, so a blank line stands between. */
+function endUpdate({ message, hint }: WireRunFailure, isJoined: boolean): SessionUpdate {
+  const words = `Error: ${message}${hint === undefined ? "" : `\n${hint}`}`;
+  const content = { type: "text" as const, text: isJoined ? `\n\n${words}` : words };
+  return { sessionUpdate: "agent_message_chunk", content };
 }
 
 /** A call as while it ran. Of a long one only the beginning of its arguments is known: it is its title. */

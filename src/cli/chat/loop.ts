@@ -48,7 +48,7 @@ export async function chatAtTerminal(call: Call, stream: ChatStream, client: Cha
     if (stream.session.state === "paused")
       await call.console.line(pausedLine({ pid: stream.pid, is_paused: true }, words));
     for (const item of said)
-      for (const line of historyLines(item, paint, words)) await call.console.line(line);
+      for (const line of historyLines(item, stream.pid, { paint, words })) await call.console.line(line);
   }
   const isRunning = stream.session?.state === "running" || stream.session?.state === "blocked";
   await using chat = new Chat(call, stream, client, said, isRunning);

@@ -15,6 +15,8 @@ import type {
   WithdrawnEvent,
 } from "../../abi/wire-events.ts";
 import { findShellNote, type ShellLine } from "../../lib/text/shell-line.ts";
+import { hintLine } from "./errors.ts";
+import { runErrorLine } from "./run-lines.ts";
 import { seconds } from "./text/elapsed.ts";
 import type { Paint } from "./text/paint.ts";
 import { safeLine, safeLines } from "./text/safe-text.ts";
@@ -105,11 +107,21 @@ export function openedLine({ pid, title, state, turns }: WireSession, words: Phr
   return `${tag(pid)}${name} (${states[state]}${turns === 0 ? "" : `, ${messages(turns)}`})`;
 }
 
-export function historyLines(
-  { role, text, calls }: WireHistoryItem,
-  paint: Paint,
-  catalogue: Phrases,
-): string[] {
+/** A message, and how the run ended after it where it did not end well. */
+export function historyLines(item: WireHistoryItem, pid: number, { paint, words }: Look): string[] {
+  const { end } = item;
+  const said = saidLines(item, paint, words);
+  if (end === undefined) return said;
+  const hint = end.hint === undefined ? [] : [hintLine(end.hint, words.faults)];
+  return [...said, paint.red(runErrorLine(pid, end.message)), ...hint];
+}
+
+interface Look {
+  readonly paint: Paint;
+  readonly words: Phrases;
+}
+
+function saidLines({ role, text, calls }: WireHistoryItem, paint: Paint, catalogue: Phrases): string[] {
   const short = text.length > HISTORY_CHARS ? `${text.slice(0, HISTORY_CHARS).toWellFormed()}…` : text;
   const words = safeLines(short.trimEnd());
   if (isHouseNote(text)) return [];

@@ -47,6 +47,7 @@ const ESSENCES: Readonly<Record<string, (body: Body) => string>> = {
       ...(title === undefined ? [] : [`title: ${text(title)}`]),
       ...(kept === undefined ? [] : [kept ? "kept" : "not kept"]),
     ].join(", "),
+  "process.failed_run": ({ outcome, message: words }) => `${text(outcome)}: ${text(words)}`,
   "process.weight": ({ weight }) => String(weight),
   "process.model": ({ device, model }) => `${text(device).replace("/dev/llm/", "")} ${text(model)}`.trimEnd(),
   "process.memory": ({ off }) => (off === true ? "off" : "on"),

@@ -32,6 +32,7 @@ interface Block {
 const AFTERMATH: ReadonlySet<RecordKind> = new Set<RecordKind>([
   "process.checkpoint",
   "process.log",
+  "process.failed_run",
   "sandbox.violation",
   "call.result",
   "call.read",

@@ -25,6 +25,8 @@ export type RecordKind =
   | "process.forked"
   /** Set by the user: `{title?, kept?}`. */
   | "process.described"
+  /** A run of a session failed or reached a limit: `RunFailure` (kernel/ports/sessions.ts). */
+  | "process.failed_run"
   /** A line that the user pinned to it: `{text, by?}`; "": removed. */
   | "process.note"
   /** It works in a worktree from here on: `{worktree}` (abi/worktree.ts); it works where it was started again. */

@@ -1,9 +1,12 @@
 /** Sessions, the processes that the user talks to, as the wires see them: live ones, and resting ones on disk. */
 import type { AgentMap } from "../../abi/agent.ts";
+import type { ErrorCode } from "../../abi/errno.ts";
 import type { Detail, ProcessEvent } from "../../abi/events.ts";
+import type { Fact } from "../../abi/fact.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { McpServer } from "../../abi/mcp.ts";
+import type { RunOutcome } from "../../abi/process.ts";
 import type { Sent } from "../../abi/sys.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -47,6 +50,16 @@ export interface MadeCall {
   readonly isError?: boolean;
 }
 
+/** How a run ended that neither completed nor was interrupted by the user. */
+export interface RunFailure {
+  readonly outcome: Exclude<RunOutcome, "completed" | "interrupted">;
+  readonly message: string;
+  /** Of the error, where there was one. */
+  readonly code?: ErrorCode;
+  readonly hint?: string;
+  readonly fact?: Fact;
+}
+
 /** A message of a conversation, for showing. */
 export interface HistoryItem {
   readonly role: "user" | "assistant";
@@ -56,6 +69,8 @@ export interface HistoryItem {
   readonly calls: readonly string[];
   /** The same ones, where they were asked for: in full as far as the page has room for that. */
   readonly made?: readonly MadeCall[];
+  /** The run ended so after this message. Absent: it went on, completed, or was interrupted. */
+  readonly end?: RunFailure;
   /** Wall clock, ms. */
   readonly at: number;
   /** Its record: of which process, and the sequence number there. */

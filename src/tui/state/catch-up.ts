@@ -5,11 +5,16 @@ import { isHouseNote } from "../../cli/screen/chat-lines.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type CallEntry, type Model, type TranscriptEntry, withEntries } from "./model.ts";
-import { sealed } from "./reduce.ts";
+import { failureEntry, sealed } from "./reduce.ts";
 
-export function entriesOf(
+export function entriesOf(item: WireHistoryItem, { entry }: Phrases): readonly TranscriptEntry[] {
+  const said = saidIn(item, entry);
+  return item.end === undefined ? said : [...said, failureEntry(item.end, entry)];
+}
+
+function saidIn(
   { role, text, calls, made }: WireHistoryItem,
-  { entry: { interrupted } }: Phrases,
+  { interrupted }: Phrases["entry"],
 ): readonly TranscriptEntry[] {
   if (text === INTERRUPTED_NOTE)
     return [{ kind: "notice", text: interrupted, level: "warning", isInterrupt: true }];
@@ -107,5 +112,7 @@ function keyOf(entry: TranscriptEntry): string | undefined {
   if (entry.kind === "shell") return `shell ${entry.command} ${entry.output.trim()}`;
   if (entry.kind === "text" && entry.isCut !== true) return `text ${entry.text.trim()}`;
   if (entry.kind === "call") return `call ${entry.id}`;
-  return entry.kind === "notice" && entry.isInterrupt === true ? "interrupted" : undefined;
+  if (entry.kind !== "notice") return undefined;
+  if (entry.level === "error") return `error ${entry.text}`;
+  return entry.isInterrupt === true ? "interrupted" : undefined;
 }

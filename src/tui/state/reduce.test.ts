@@ -339,6 +339,36 @@ test("a call of the past has its result, and one that is shown already is not sh
   expect(caughtUp(live, [item], AT.words).entries).toEqual([...live.entries, ...others]);
 });
 
+test("a run of the past that failed ends as it does live, once", () => {
+  const idle = {
+    event: "idle",
+    seq: 1,
+    result: "",
+    exit_code: 1,
+    tokens_used: 3,
+    elapsed_ms: 5,
+    queued: 0,
+  } as const;
+  const error = { code: "DRIVER", message: "the server is down", hint: "crux doctor" } as const;
+  const live = after([
+    { event: "input", seq: 1, from: 0, client: "me", text: "go" },
+    { ...idle, outcome: "failed", message: error.message, error },
+  ]);
+  const end = { outcome: "failed", ...error } as const;
+  const said = { role: "user", text: "go", at: "", seq: 1, uuid: "" } as const;
+  const item = { ...said, calls: [], end };
+  const shown: readonly TranscriptEntry[] = [
+    { kind: "user", text: "go", from: "" },
+    { kind: "notice", text: "the server is down\n→ crux doctor", level: "error" },
+  ];
+  expect(live.entries).toMatchObject(shown);
+  expect(entriesOf(item, AT.words)).toEqual(shown);
+  expect(caughtUp(live, [item], AT.words).entries).toEqual(live.entries);
+  // a note of the house is not shown, but the end of its run is
+  const note = { ...item, text: "<crux-note>x</crux-note>", end: { outcome: "limit", message: "" } } as const;
+  expect(entriesOf(note, AT.words)).toEqual([{ kind: "notice", text: "limit", level: "error" }]);
+});
+
 test("a reply whose calls were open when the daemon went is shown once, although it comes again", () => {
   const reply = message({ type: "text", text: "Two." }, USE, { ...USE, id: "t2" });
   const call: Told = { event: "call", call: { tool: "bash", about: "ls -a" } };

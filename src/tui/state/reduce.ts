@@ -5,6 +5,7 @@
 import type { CallNote } from "../../abi/call-note.ts";
 import type { Block, StreamEvent } from "../../abi/llm.ts";
 import { totalTokens } from "../../abi/llm.ts";
+import type { WireRunFailure } from "../../abi/methods/session.ts";
 import type {
   IdleEvent,
   InputEvent,
@@ -367,8 +368,20 @@ function idle(model: Model, event: IdleEvent, { words: { entry } }: At): Model {
         isInterrupt: true,
       },
     ]);
-  const hint = error?.hint === undefined ? "" : `\n→ ${error.hint}`;
-  return notice(said, `${why === "" ? entry.outcome[outcome] : why}${hint}`, "error");
+  return inserted(said, failureEntry({ outcome, message: why, hint: error?.hint }, entry));
+}
+
+/** A run that failed or reached a limit, as it ends and when its session is opened later. */
+export function failureEntry(
+  { outcome, message, hint }: Pick<WireRunFailure, "outcome" | "message"> & { hint?: string | undefined },
+  words: Phrases["entry"],
+): TranscriptEntry {
+  const next = hint === undefined ? "" : `\n→ ${hint}`;
+  return {
+    kind: "notice",
+    text: `${message === "" ? words.outcome[outcome] : message}${next}`,
+    level: "error",
+  };
 }
 
 function ended(model: Model, event: Of<"complete" | "error">): Model {

@@ -405,3 +405,21 @@ test("Shift-Tab goes to the next mode that can be entered, /mode to one by its n
   chat.stdin.type("\x04");
   expect(await chat.done).toBe(0);
 });
+
+test("chat with a session whose run failed says so after its last message, with what to do next", async () => {
+  const end = {
+    outcome: "failed",
+    message: "the server is\u001b[2J down",
+    code: "DRIVER",
+    hint: "crux doctor",
+  };
+  const said = BEFORE.map((item) => ({ ...item, end }));
+  const feed = new Feed();
+  const chat = atTerminal("-r parser", feed, aDaemon(feed, said));
+  await taken(chat.stdin);
+  const shown = chat.stdout.text;
+  expect(shown).toMatch(/› before.*\[agent\/1\] error: the server is\S* down.*crux doctor/s);
+  expect(shown).not.toContain("\u001b[2J");
+  chat.stdin.type("\x04");
+  expect(await chat.done).toBe(0);
+});

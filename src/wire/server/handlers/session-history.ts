@@ -1,6 +1,12 @@
 import { asPid } from "../../../abi/ids.ts";
-import type { WireHistoryItem, WireMadeCall, WireSession } from "../../../abi/methods/session.ts";
-import type { HistoryItem, MadeCall, SessionView } from "../../../kernel/ports/sessions.ts";
+import type {
+  WireHistoryItem,
+  WireMadeCall,
+  WireRunFailure,
+  WireSession,
+} from "../../../abi/methods/session.ts";
+import type { HistoryItem, MadeCall, RunFailure, SessionView } from "../../../kernel/ports/sessions.ts";
+import { nextStep } from "../../codec/error.ts";
 import type { Handler } from "../handler.ts";
 import { invalid } from "../request.ts";
 
@@ -48,12 +54,18 @@ export function toWireSession(session: SessionView): WireSession {
   };
 }
 
-function toWireItem({ role, text, calls, made, at, seq, proc }: HistoryItem): WireHistoryItem {
+function toWireItem({ role, text, calls, made, end, at, seq, proc }: HistoryItem): WireHistoryItem {
   return {
     ...{ role, text, calls: [...calls] },
     ...(made === undefined ? {} : { made: made.map(toWireCall) }),
+    ...(end === undefined ? {} : { end: toWireFailure(end) }),
     ...{ at: new Date(at).toISOString(), seq, uuid: proc },
   };
+}
+
+/** The next step is worded as for a run that is followed. */
+function toWireFailure({ fact, hint = fact && nextStep(fact), ...failure }: RunFailure): WireRunFailure {
+  return { ...failure, ...(hint === undefined ? {} : { hint }) };
 }
 
 function toWireCall({ isError, ...call }: MadeCall): WireMadeCall {
