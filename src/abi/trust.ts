@@ -13,8 +13,12 @@ export const BROUGHT_KINDS = [
 ] as const;
 export type BroughtKind = (typeof BROUGHT_KINDS)[number];
 
-/** trusted: unchanged since the user saw it. changed: the user saw another version. new: the user has not seen it. */
-export type BroughtState = "trusted" | "changed" | "new";
+/**
+ * trusted: unchanged since the user saw it. changed: the user saw another version. new: the user has not seen it. holds: as new, but
+ * it can only forbid, which it does without trust.
+ */
+export const BROUGHT_STATES = ["trusted", "changed", "new", "holds"] as const;
+export type BroughtState = (typeof BROUGHT_STATES)[number];
 
 /** The file whose entries count one by one, each as `.mcp.json#<name>`. */
 export const MCP_FILE = ".mcp.json";

@@ -113,7 +113,11 @@ describe("Policies", () => {
     };
     expect([decide("home/x").behavior, decide("more/x").behavior]).toEqual(["allow", "allow"]);
     expect(seen[0]).toEqual([
-      { path: join(dir, "ws/.crux/settings.json"), digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      {
+        path: join(dir, "ws/.crux/settings.json"),
+        digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        narrows: false,
+      },
     ]);
     trusted = () => false;
     expect(decide("home/x").behavior).toBe("ask");

@@ -10,6 +10,7 @@ import type { Permit } from "../kernel/ports/permit.ts";
 import type { BroughtFile, WorkspaceTrust } from "../kernel/ports/trust.ts";
 import { makePermit } from "../permit/policy.ts";
 import { type MemoryFolders, memoryFolders, movedTo } from "./memory/memory-places.ts";
+import { isBrought, onlyNarrows } from "./settings/folder-keys.ts";
 import { type MergedSettings, mergeSettings } from "./settings/merge.ts";
 import {
   filesOf,
@@ -48,6 +49,7 @@ export interface Policy {
 
 interface Kept extends Policy {
   readonly files: readonly LoadedFile[];
+  readonly brought: readonly BroughtFile[];
   readonly stamp: string;
 }
 
@@ -81,23 +83,20 @@ export class Policies {
     this.#told.clear();
   }
 
-  #isCurrent({ files, stamp, root, isTrusted }: Kept): boolean {
+  #isCurrent({ files, brought, stamp, root, isTrusted }: Kept): boolean {
     if (stampOf(this.#options.places, files) !== stamp) return false;
-    return this.#isTrusted(root, files) === isTrusted;
-  }
-
-  #isTrusted(root: string, files: readonly LoadedFile[]): boolean {
-    return this.#options.trust.isTrusted(root, broughtBy(files));
+    return this.#options.trust.isTrusted(root, brought) === isTrusted;
   }
 
   #read(root: string): Kept {
-    const { places, kernelPaths, skillPaths, realPath, warn } = this.#options;
+    const { places, kernelPaths, skillPaths, realPath, trust, warn } = this.#options;
     // the stamp is taken first: a file that changes while it is read is read again
     const wanted = filesOf(places, root);
     const policy = loadPolicy(places);
     const stamp = stampOf(places, [...wanted, ...policy]);
     const files = [...wanted.map(loadFile), ...policy];
-    const isTrusted = this.#isTrusted(root, files);
+    const brought = broughtBy(files);
+    const isTrusted = trust.isTrusted(root, brought);
     const merged = mergeSettings(files, { root, isTrusted });
     const memory = this.#memoryOf(root, merged);
     const isKept = merged.hasMemory && !(memory instanceof Fault);
@@ -124,7 +123,7 @@ export class Policies {
       ...(memory instanceof Fault && merged.hasMemory ? [memory.message] : []),
     ])
       this.#tellOnce(warn, line);
-    return { permit, merged, root, isTrusted, memory, files, stamp };
+    return { permit, merged, root, isTrusted, memory, files, brought, stamp };
   }
 
   #memoryOf(root: string, { memoryDirectory: directory }: MergedSettings): MemoryFolders | Fault {
@@ -156,9 +155,10 @@ const MAX_TOLD = 1000;
 
 /** The settings files of a project with their digests, so that a changed file is not taken for the trusted one. */
 function broughtBy(files: readonly LoadedFile[]): readonly BroughtFile[] {
-  return files.flatMap(({ source, path, digest }) =>
-    (source === "projectSettings" || source === "localSettings") && digest !== null ? [{ path, digest }] : [],
-  );
+  return files.flatMap((file) => {
+    const { source, path, digest } = file;
+    return isBrought(source) && digest !== null ? [{ path, digest, narrows: onlyNarrows(file) }] : [];
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Methods on the workspaces that the user trusts. */
 import * as z from "zod";
-import { BROUGHT_KINDS } from "../trust.ts";
+import { BROUGHT_KINDS, BROUGHT_STATES } from "../trust.ts";
 import { empty, type MethodSpec } from "./spec.ts";
 
 const dir = z.string().startsWith("/").max(4096);
@@ -19,7 +19,9 @@ export const WireBrought = z.strictObject({
   path: z.string(),
   kind: z.enum(BROUGHT_KINDS),
   digest: z.string(),
-  state: z.enum(["trusted", "changed", "new"]),
+  state: z
+    .enum(BROUGHT_STATES)
+    .describe("`holds`: not seen yet, but it can only forbid, which it does without trust."),
   acts: z.array(z.string()),
   diff: z.string().optional(),
 });

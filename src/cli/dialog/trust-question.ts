@@ -58,7 +58,9 @@ interface Settling {
 async function settle(call: Call, client: DaemonClient, { place, isGiven, otherwise }: Settling) {
   const { console, args } = call;
   const workspace = await client.request("trust.show", { ...place, pending: true, diff: true });
-  const isMissing = workspace.items.length > 0 || (isGiven && !workspace.trusted);
+  // what only forbids holds already: nobody is asked for it, but a yes is to it too
+  const open = workspace.items.filter(({ state }) => state !== "holds");
+  const isMissing = open.length > 0 || (isGiven && !workspace.trusted);
   if (!isMissing) return "settled" as const;
   if (isGiven) {
     await client.request("trust.add", { ...place, seen: seenOf(workspace) });
@@ -73,14 +75,15 @@ async function settle(call: Call, client: DaemonClient, { place, isGiven, otherw
   }
   const answer = await askTrust(call, terminal, workspace);
   if (answer === "interrupted") return answer;
-  const seen = seenOf(workspace);
-  if (isGranted(answer)) await client.request("trust.add", { ...place, seen, ...hourOf(answer) });
-  else if (otherwise !== "refused") await client.request("trust.decline", { dir: place.dir, seen });
+  if (isGranted(answer))
+    await client.request("trust.add", { ...place, seen: seenOf(workspace), ...hourOf(answer) });
+  else if (otherwise !== "refused")
+    await client.request("trust.decline", { dir: place.dir, seen: seenOf({ items: open }) });
   return "settled" as const;
 }
 
 /** The files shown to the user and their digests, which a yes applies to. */
-export function seenOf({ items }: WireWorkspace): Record<string, string> {
+export function seenOf({ items }: Pick<WireWorkspace, "items">): Record<string, string> {
   return Object.fromEntries(items.map(({ path, digest }) => [path, digest]));
 }
 

@@ -9,9 +9,14 @@ type TrustWords = Phrases["trust"];
 /** The most items shown in detail; the rest is only counted. */
 const MAX_SHOWN = 40;
 
+const MARKS: Partial<Record<WireBrought["state"], (words: TrustWords) => string>> = {
+  changed: ({ changed }) => `, ${changed}`,
+  holds: ({ holds }) => `, ${holds}`,
+};
+
 /** One item, with its effects below it. */
 function itemLines({ path, kind, state, acts, diff }: WireBrought, words: TrustWords): readonly string[] {
-  const head = `  ${safeLine(path)} (${words.kinds[kind]}${state === "new" ? "" : `, ${words.changed}`})`;
+  const head = `  ${safeLine(path)} (${words.kinds[kind]}${MARKS[state]?.(words) ?? ""})`;
   const lines = diff === undefined ? [] : safeLines(diff).split("\n");
   return [head, ...acts.map((act) => `      ${safeLine(act)}`), ...lines.map((line) => `      ${line}`)];
 }
@@ -44,7 +49,8 @@ export function workspaceLines(workspace: WireWorkspace, isForHour = false): rea
 }
 
 /** One line for a user who is not asked. */
-export function leftOutLine({ root, items }: WireWorkspace, words: TrustWords = en.trust): string {
+export function leftOutLine({ root, items: all }: WireWorkspace, words: TrustWords = en.trust): string {
+  const items = all.filter(({ state }) => state !== "holds");
   const changed = items.filter(({ state }) => state === "changed").length;
   const names = items.slice(0, 5).map(({ path }) => safeLine(path));
   const more = items.length > names.length ? ", …" : "";

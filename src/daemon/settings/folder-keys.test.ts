@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Settings } from "../../abi/settings/settings.ts";
-import { settingsIn, takenFromFolder, whyNotTaken } from "./folder-keys.ts";
+import { onlyNarrows, settingsIn, takenFromFolder, whyNotTaken } from "./folder-keys.ts";
+import { parseSettings } from "./settings.ts";
 
 const files = (settings: Settings, path = "/ws/.crux/settings.json") =>
   [{ source: "projectSettings", path, settings, problems: [], digest: "d" }] as const;
@@ -50,4 +51,40 @@ test("a folder has what was spent told sooner, and never not at all", () => {
 
 test("of the settings of another program nothing counts here", () => {
   expect(takenFromFolder(files({ model: "opus" }, "/ws/.claude/settings.json"), true)).toEqual({});
+});
+
+test.each<[isNarrow: boolean, text: string]>([
+  [true, "{}"],
+  [true, '{"permissions":{"deny":["bash(rm:*)"],"ask":["edit"]}}'],
+  [true, '{"permissions":{},"budget":{"usd":1,"steps":5},"costReminderUsd":1}'],
+  [true, '{"teams":{"enabled":false},"disableSkillShell":true,"skills":{"disabled":["a"]}}'],
+  // a name that no reader of the file ever sees
+  [true, '{"__proto__":{"permissions":{"allow":["bash"]}}}'],
+  [false, '{"permissions":{"deny":["bash"],"allow":[]}}'],
+  [false, '{"permissions":{"deny":["bash"],"allow":["view"]}}'],
+  [false, '{"permissions":{"deny":["bash"],"additionalDirectories":["/x"]}}'],
+  [false, '{"permissions":{"deny":["bash"],"defaultMode":"plan"}}'],
+  [false, '{"permissions":{"deny":["bash"],"dney":["view"]}}'],
+  [false, '{"permissions":{"deny":"bash"}}'],
+  [false, '{"permissions":{"deny":["bash",5]}}'],
+  [false, '{"permissions":[]}'],
+  [false, '{"permissions.deny":["bash"]}'],
+  [false, '{"":{"permissions":{"deny":["bash"]}}}'],
+  [false, '{"constructor":{}}'],
+  [false, '{"deny":["bash"]}'],
+  [false, '{"hooks":{}}'],
+  [false, '{"env":{}}'],
+  [false, '{"sandbox":{"mode":"required"}}'],
+  [false, '{"labels":{"outward":[]}}'],
+  [false, '{"teams":{"enabled":true}}'],
+  [false, '{"disableSkillShell":false}'],
+  [false, '{"costReminderUsd":0}'],
+  [false, '{"budget":{"usd":1,"onLimit":"pause"}}'],
+  [false, '{"budget":{"usd":-1}}'],
+  [false, '{"statusLine":{"padding":1}}'],
+  [false, '{"model":"small"}'],
+  [false, "[]"],
+  [false, "null"],
+])("onlyNarrows() is %s for %s", (isNarrow, text) => {
+  expect(onlyNarrows(parseSettings(JSON.parse(text), "f"))).toBe(isNarrow);
 });

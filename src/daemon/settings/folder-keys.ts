@@ -82,6 +82,27 @@ export function whyNotTaken(
   return { words: may.only === false ? "only turn it off" : `only set it to ${String(may.only)}` };
 }
 
+/**
+ * Whether a file of a folder can only take away, and so holds without trust as a whole: no other key, no invalid value,
+ * nothing that would need trust.
+ */
+export function onlyNarrows({ settings, problems }: Pick<LoadedFile, "settings" | "problems">): boolean {
+  return problems.length === 0 && narrows(settings, []);
+}
+
+function narrows(value: unknown, path: readonly string[]): boolean {
+  const key = path.join(".");
+  if (Object.hasOwn(FOLDER_KEYS, key))
+    return (
+      !key.startsWith("statusLine.") && whyNotTaken(key, value, { isTrusted: false, own: Infinity }) === null
+    );
+  const isKnown = path.length === 0 || Object.keys(FOLDER_KEYS).some((each) => each.startsWith(`${key}.`));
+  if (!isKnown || !isRecord(value)) return false;
+  return Object.entries(value).every(
+    ([name, inner]) => /^\w+$/.test(name) && narrows(inner, [...path, name]),
+  );
+}
+
 function isLower(may: May): may is "less" | "sooner" {
   return may === "less" || may === "sooner";
 }

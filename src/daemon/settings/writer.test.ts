@@ -239,7 +239,7 @@ describe("SettingsFiles.apply()", () => {
     expect(await writer().apply(add("localSettings", "bash(y)"), ws)).not.toHaveProperty("note");
     expect(wrote).toHaveLength(2);
     expect(wrote[0]?.slice(0, 2)).toEqual([ws, null]);
-    expect(wrote[1]?.[1]).toEqual(wrote[0]?.[2]);
+    expect(wrote[1]?.[1]).toEqual({ ...(wrote[0]?.[2] as object), narrows: false });
   });
 
   it("keeps local settings out of the repository, once, also of a worktree, and through no link", async () => {

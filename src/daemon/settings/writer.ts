@@ -18,6 +18,7 @@ import { readRegularSync } from "../../lib/regular-file.ts";
 import { withJsonValue, withoutJsonValue } from "../../lib/text/json-edit.ts";
 import { noticeLine } from "../../wire/codec/error.ts";
 import { syncMade, writeAtomically } from "../atomic-file.ts";
+import { onlyNarrows } from "./folder-keys.ts";
 import { isAbsent, MAX_SETTINGS_BYTES, readSettingsFile } from "./settings.ts";
 import {
   fileStamp,
@@ -152,10 +153,14 @@ export class SettingsFiles implements SettingsWriter {
     writeAtomically(file, text, isUsers ? 0o600 : 0o644);
     if (made !== undefined) syncMade(dirname(file), made);
     if (!isUsers)
-      trust.hasWritten?.(root, digest === null ? null : { path: file, digest }, {
-        path: file,
-        digest: digestOf(text),
-      });
+      trust.hasWritten?.(
+        root,
+        digest === null ? null : { path: file, digest, narrows: onlyNarrows({ settings, problems }) },
+        {
+          path: file,
+          digest: digestOf(text),
+        },
+      );
     return true;
   }
 

@@ -19,6 +19,8 @@ import { importsOf } from "../../agent/instructions/imports.ts";
 import { isWithin } from "../../lib/path.ts";
 import { RecentMap } from "../../lib/recent-map.ts";
 import { readRegular } from "../../lib/regular-file.ts";
+import { onlyNarrows } from "../settings/folder-keys.ts";
+import { parseSettings } from "../settings/settings.ts";
 import { fileStamp } from "../settings/sources.ts";
 import { actsOf } from "./acts.ts";
 
@@ -35,6 +37,8 @@ export interface Brought {
   readonly kind: BroughtKind;
   readonly digest: string;
   readonly acts: readonly string[];
+  /** Settings that can only forbid. */
+  readonly narrows: boolean;
   /** The text that is shown to the user. */
   readonly text: () => Promise<string>;
 }
@@ -50,10 +54,8 @@ interface Wanted {
   readonly compose?: string | undefined;
 }
 
-interface Known {
+interface Known extends Pick<Brought, "digest" | "acts" | "narrows"> {
   readonly stamp: string;
-  readonly digest: string;
-  readonly acts: readonly string[];
 }
 
 export class Inventories {
@@ -141,7 +143,8 @@ class Look {
     try {
       for (const [name, text] of serverEntries((await readBrought(real)).toString("utf8"))) {
         const item = { path: `${MCP_FILE}#${name}`, kind: "server", digest: digestOf(text) } as const;
-        this.items.set(item.path, { ...item, acts: await actsOf("server", text), text: async () => text });
+        const acts = await actsOf("server", text);
+        this.items.set(item.path, { ...item, acts, narrows: false, text: async () => text });
       }
     } catch (error) {
       this.#refuse(MCP_FILE, messageOf(error));
@@ -154,9 +157,9 @@ class Look {
       const { size } = await stat(real);
       if (this.#bytes + size > MAX_ALL_BYTES) throw new Error(`more than ${MAX_ALL_BYTES} bytes in all`);
       this.#bytes += size;
-      const { digest, acts } = await this.#read(real, kind);
+      const { digest, acts, narrows } = await this.#read(real, kind);
       const text = async () => (await readBrought(real)).toString("utf8");
-      this.items.set(path, { path, kind, digest, acts, text });
+      this.items.set(path, { path, kind, digest, acts, narrows, text });
     } catch (error) {
       this.#refuse(path, messageOf(error));
     }
@@ -168,7 +171,9 @@ class Look {
     const known = this.#known.use(key);
     if (known?.stamp === stamp) return known;
     const bytes = await readBrought(real);
-    const found = { stamp, digest: digestOf(bytes), acts: await actsOf(kind, bytes.toString("utf8")) };
+    const text = bytes.toString("utf8");
+    const narrows = kind === "settings" && narrowsAlone(text);
+    const found = { stamp, digest: digestOf(bytes), acts: await actsOf(kind, text), narrows };
     this.#known.set(key, found);
     return found;
   }
@@ -227,6 +232,14 @@ async function foldersBelow(root: string): Promise<readonly string[]> {
 
 export function digestOf(content: Uint8Array | string): string {
   return createHash("sha256").update(content).digest("hex");
+}
+
+function narrowsAlone(text: string): boolean {
+  try {
+    return onlyNarrows(parseSettings(JSON.parse(text), ""));
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -136,6 +136,61 @@ describe("Trust.show()", () => {
   });
 });
 
+describe("a settings file that only forbids", () => {
+  const DENY = JSON.stringify({ permissions: { deny: ["bash(rm:*)"], ask: ["edit"] }, budget: { usd: 1 } });
+
+  test("holds unseen beside what is trusted, and by its first look it is part of that", async () => {
+    const root = workspace();
+    const [deny, trust] = [put("ws/.crux/settings.local.json", DENY), trustOf()];
+    expect((await states(trust, root))[".crux/settings.local.json"]).toBe("holds");
+    rmSync(deny);
+    await trustAll(trust, root);
+    put("ws/.crux/settings.local.json", DENY);
+    const files = () => [
+      ...settingsOf(root),
+      { path: deny, digest: digestOf(readFileSync(deny)), narrows: true },
+    ];
+    expect(trust.isTrusted(root, files())).toBe(true);
+    expect(
+      trust.isTrusted(
+        root,
+        files().map(({ path, digest }) => ({ path, digest })),
+      ),
+    ).toBe(false);
+    await trustAll(trust, root);
+    expect((await states(trust, root))[".crux/settings.local.json"]).toBe("trusted");
+    // it forbids less than what was trusted with it
+    put("ws/.crux/settings.local.json", JSON.stringify({ permissions: { deny: [] } }));
+    expect((await states(trust, root))[".crux/settings.local.json"]).toBe("changed");
+    expect(trust.isTrusted(root, files())).toBe(false);
+  });
+
+  test("trusts nothing by itself, and stays trusted with what Crux writes to it for the user", async () => {
+    const root = workspace();
+    const [deny, trust] = [put("ws/.crux/settings.local.json", DENY), trustOf()];
+    const before = { path: deny, digest: digestOf(DENY), narrows: true };
+    expect(trust.isTrusted(root, [before])).toBe(false);
+    rmSync(deny);
+    await trustAll(trust, root);
+    const after = { path: deny, digest: digestOf("after") };
+    trust.hasWritten(root, { ...before, narrows: false }, after);
+    expect(trust.isTrusted(root, [after])).toBe(false);
+    trust.hasWritten(root, before, after);
+    expect(trust.isTrusted(root, [after])).toBe(true);
+  });
+
+  test("asks again for nothing after a no", async () => {
+    const root = workspace();
+    const trust = trustOf();
+    const { items } = await trust.show(root);
+    await trust.decline(root, Object.fromEntries(items.map(({ path, digest }) => [path, digest])));
+    put("ws/.crux/settings.local.json", DENY);
+    expect((await trust.show(root)).isDeclined).toBe(true);
+    put("ws/.crux/settings.local.json", SETTINGS);
+    expect((await trust.show(root)).isDeclined).toBe(false);
+  });
+});
+
 describe("Trust.isTrusted()", () => {
   test("holds for what was seen, after a restart too, and not for what changed since", async () => {
     const root = workspace();

@@ -69,7 +69,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
   isTrusted(root: string, files: readonly BroughtFile[]): boolean {
     const records = this.#records(root);
     if (records.length === 0) return false;
-    return files.every(({ path, digest }) => approves(records, relative(root, path), digest));
+    return files.every((file) => holds(records, { ...file, path: relative(root, file.path) }));
   }
 
   /** Keeps a file trusted after Crux has changed it; in an untrusted workspace nothing becomes trusted. */
@@ -77,7 +77,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
     const records = this.#records(root);
     const path = relative(root, after.path);
     if (records.length === 0) return;
-    if (before !== null && !approves(records, path, before.digest)) return;
+    if (before !== null && !holds(records, { ...before, path })) return;
     const own = this.#own(root) ?? this.#newRecord(root, "user");
     try {
       this.#put({ ...own, digests: { ...own.digests, [path]: after.digest } }, new Map());
@@ -165,7 +165,7 @@ export class Trust implements WorkspaceTrust, TrustDesk {
       main: mainOf(root, this.#options.realPath),
       isDeclined:
         this.#options.store.declined(root) ===
-        digestOfAll(seenOf(shown.filter(({ state }) => state !== "trusted"))),
+        digestOfAll(seenOf(shown.filter(({ state }) => state !== "trusted" && state !== "holds"))),
       items: shown,
       refused,
     };
@@ -284,9 +284,22 @@ function approves(records: readonly TrustRecord[], path: string, digest: string)
   return records.some(({ digests }) => own(digests, path) === digest);
 }
 
-function stateOf(records: readonly TrustRecord[], { path, digest }: Brought): BroughtState {
-  if (approves(records, path, digest)) return "trusted";
-  return records.some(({ digests }) => own(digests, path) !== undefined) ? "changed" : "new";
+/**
+ * What only forbids holds without being seen. Once it was seen, it is part of what the user trusted with it: another version may
+ * forbid less.
+ */
+function holds(records: readonly TrustRecord[], { path, digest, narrows }: BroughtFile): boolean {
+  return approves(records, path, digest) || (narrows === true && !isSeen(records, path));
+}
+
+function isSeen(records: readonly TrustRecord[], path: string): boolean {
+  return records.some(({ digests }) => own(digests, path) !== undefined);
+}
+
+function stateOf(records: readonly TrustRecord[], item: Brought): BroughtState {
+  if (approves(records, item.path, item.digest)) return "trusted";
+  if (isSeen(records, item.path)) return "changed";
+  return item.narrows ? "holds" : "new";
 }
 
 function own(digests: Readonly<Record<string, string>>, path: string): string | undefined {

@@ -5,7 +5,7 @@ import type { TrustedWorkspace, WorkspaceView } from "../../abi/trust.ts";
 export interface WorkspaceTrust {
   /**
    * `root`: a real path. `files`: the workspace's current files; if one has changed since, the workspace is not
-   * trusted.
+   * trusted. One that the user has not seen may join them if it only forbids.
    */
   isTrusted(root: string, files: readonly BroughtFile[]): boolean;
   /** Crux itself wrote the file at the request of the user: the new content is as trusted as the old. */
@@ -17,6 +17,8 @@ export interface BroughtFile {
   readonly path: string;
   /** SHA-256 of its content, hex. */
   readonly digest: string;
+  /** It can only forbid. */
+  readonly narrows?: boolean;
 }
 
 interface Looked {

@@ -172,7 +172,7 @@ async function settings({ host }: Call, client: DaemonClient): Promise<readonly 
 
 async function trust({ host }: Call, client: DaemonClient): Promise<readonly Finding[]> {
   const { trusted, items } = await client.request("trust.show", { dir: host.cwd });
-  const off = items.filter(({ state }) => state !== "trusted").length;
+  const off = items.filter(({ state }) => state !== "trusted" && state !== "holds").length;
   if (items.length === 0)
     return [{ name: "trust", state: "ok", words: "this folder brings nothing that acts" }];
   if (off === 0 && trusted)

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { WireWorkspace } from "../../../abi/methods/trust.ts";
+import type { WireBrought, WireWorkspace } from "../../../abi/methods/trust.ts";
 import { runCli } from "../../cli.ts";
 import { FakeDaemon, Feed } from "../../testing/fake-daemon.ts";
 import { aMachine, crux } from "../../testing/run-command.ts";
@@ -133,6 +133,24 @@ describe("a run in a folder that brings something", () => {
       expect([asked(daemon).length, started(daemon)]).toEqual([1, true]);
     },
   );
+
+  test("nobody is asked for what only forbids; beside something else it is shown, and a no is not to it", async () => {
+    bring();
+    const path = ".crux/settings.local.json";
+    const holds: WireBrought = { path, kind: "settings", digest: DIGEST, state: "holds", acts: [] };
+    const alone = aMachine({ daemon: daemonWith({ items: [holds] }), isTerminal: true });
+    expect(await runCli(["--cwd", dir, "--", "go"], alone.host)).toBe(0);
+    expect(alone.stderr.text).not.toMatch(/left out|trust/);
+    const items = [...WORKSPACE.items, holds];
+    const [yes, no] = [daemonWith({ items }), daemonWith({ items })];
+    const { shown } = await atTerminal(yes, ({ stdin }) => stdin.type("y"));
+    expect(shown).toContain("  .crux/settings.local.json (settings, only forbids, holds already)\n");
+    expect(asked(yes)[1]).toEqual(["trust.add", { dir, seen: { ...SEEN, [path]: DIGEST } }]);
+    await atTerminal(no, ({ stdin }) => stdin.type("n"));
+    expect(asked(no)[1]).toEqual(["trust.decline", { dir, seen: SEEN }]);
+    const { err } = await crux(`--cwd ${dir} go`, { daemon: daemonWith({ items }), stdin: "" });
+    expect(err).toContain("(.crux/settings.json, .mcp.json#x).");
+  });
 
   test("--trust trusts it without a question", async () => {
     const daemon = daemonWith();

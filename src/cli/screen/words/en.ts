@@ -400,6 +400,7 @@ export const en = {
     no: "no",
     kinds: KINDS,
     changed: "changed",
+    holds: "only forbids, holds already",
     counted: (count: number, kind: BroughtKind) => `${count} ${kindWord(kind, count)}`,
     andMore: (count: number, kinds: string) => `  and ${count} more: ${kinds}`,
     leftOut: (isChanged: boolean, what: string, root: string) =>

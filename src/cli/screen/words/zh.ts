@@ -395,6 +395,7 @@ export const zh: Phrases = {
     no: "否",
     kinds: KINDS,
     changed: "已更改",
+    holds: "仅作限制，已生效",
     counted: (count, kind) => `${count} 项${KINDS[kind]}`,
     andMore: (count, kinds) => `  另有 ${count} 项：${kinds}`,
     leftOut: (isChanged, what, root) =>

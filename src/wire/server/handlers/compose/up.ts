@@ -90,7 +90,7 @@ async function checkTrusted({ trust }: ServerDeps, dir: string, { path, digest }
   }
   if (file !== undefined && digest !== undefined && file.digest !== digest)
     throw new Fault({ code: "CONFLICT", message: `${file.path} has changed since it was read` });
-  const paths = items.filter(({ state }) => state !== "trusted").map(({ path }) => path);
+  const paths = items.filter(({ state }) => state !== "trusted" && state !== "holds").map(({ path }) => path);
   if (paths.length === 0) return;
   const folder = path !== undefined && file !== undefined && file.state !== "trusted" ? path : root;
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
