@@ -534,4 +534,7 @@ test("the folder that the agents of a session share is writable, and nothing in 
   expect(profile?.tmp).toBe(join(dir, "own"));
   expect(profile?.protect.filter((path) => path.startsWith(shared))).toEqual([]);
   expect(profileOf("make")?.write).not.toContain(shared);
+  const who = me({ free: [join(dir, "own")], shared });
+  expect(profileOf("cat x", { who })).toMatchObject({ write: [], show: [shared] });
+  expect(profileOf(`echo x > ${shared}/x`, { who })).toMatchObject({ write: [shared], show: [] });
 });

@@ -184,9 +184,7 @@ function profileOf(
   const isLifted = (path: string) => lifted.includes(path.replace(/\/$/, ""));
   const all = found.filter(({ kind }) => kind === "secret").map(({ path }) => path);
   const secrets = gathered(all, [...roots, subject.cwd]);
-  const nested = found.flatMap(({ kind, path, isDirectory }) =>
-    kind !== "protected" ? [] : isRepository({ path, isDirectory }) ? gitPlaces(path) : [path],
-  );
+  const nested = found.filter(({ kind }) => kind === "protected").flatMap(placesOf);
   const closed = closedPlaces(options);
   const hide = [
     ...closed,
@@ -203,16 +201,18 @@ function profileOf(
   const denied = [...paths(settings.denyWrite), ...(subject.programs ?? [])];
   const isShut = (place: string) => [...NEVER_OPENED, ...hide, ...denied].some((dir) => isWithin(dir, place));
   const opened = places.filter((place) => !isWithin(place, "/tmp") && !isShut(place));
-  const write = isReader ? [] : [...roots, ...opened];
+  // what the agents of a session share may be written in every mode: so a command that does just that passes for one that reads
+  const shares = (root: string) => root === subject.shared && places.some((place) => isWithin(root, place));
+  const write = isReader ? roots.filter(shares) : [...roots, ...opened];
   const guarded = write.filter((root) => !isOwn(root) && !isGit(root));
   // also one whose `.git` is a link or a file: what that leads to may lie in a working directory
   const marks = found.filter(({ path }) => posix.basename(path) === ".git");
   const repositories = [...guarded, ...marks.map(({ path }) => posix.dirname(path))];
-  const runByGit = write.length === 0 ? [] : repositories.flatMap((root) => gitPrograms(root, home));
+  const runByGit = isReader ? [] : repositories.flatMap((root) => gitPrograms(root, home));
   const separate = repositories
     .flatMap((root) => separateGitDir(root) ?? [])
     .filter((at) => write.some((root) => isWithin(root, at)));
-  const steps = write.length === 0 ? [] : [...gitDirsIn(repositories), ...gitDirs, ...separate];
+  const steps = isReader ? [] : [...gitDirsIn(repositories), ...gitDirs, ...separate];
   const protect = [
     ...[
       ...placesInRoots(protections, guarded),
@@ -230,7 +230,8 @@ function profileOf(
     hide: [...new Set(hide)],
     // the home directory, and roots that are now read-only, would be hidden by the command's own /tmp if they lie there
     show: [
-      ...[home, ...(write.length === 0 ? roots : [])].filter((path) => isWithin("/tmp", path)),
+      ...[home, ...(isReader ? roots : [])].filter((path) => isWithin("/tmp", path)),
+      ...(isReader ? roots : []).filter((root) => root === subject.shared && !write.includes(root)),
       ...walls.flatMap(({ open, gitDir }) => [open, gitDir]).filter((path) => !write.includes(path)),
     ],
     ...(tmp === undefined ? {} : { tmp }),
@@ -239,8 +240,8 @@ function profileOf(
   };
 }
 
-const isRepository = ({ path, isDirectory }: { path: string; isDirectory: boolean }) =>
-  isDirectory && path.endsWith("/.git");
+const placesOf = ({ path, isDirectory }: { path: string; isDirectory: boolean }) =>
+  isDirectory && path.endsWith("/.git") ? gitPlaces(path) : [path];
 
 type Closing = Pick<SandboxOptions, "home" | "kernelPaths" | "realPath">;
 
