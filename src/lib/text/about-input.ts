@@ -4,10 +4,11 @@
  */
 export function aboutInput(input: unknown): string {
   if (typeof input === "string") return /:\s*"((?:[^"\\]|\\.)*)/.exec(input)?.[1] ?? "";
-  const { subagent_type: type, description } = (input ?? {}) as Readonly<Record<string, unknown>>;
-  // as its tool says it at the end
-  if (typeof type === "string" && typeof description === "string")
+  const { subagent_type: type, description, prompt } = (input ?? {}) as Readonly<Record<string, unknown>>;
+  // of a call of agent, also of one with a name, as its tool says it at the end
+  if (typeof description === "string" && typeof type === "string")
     return `${type.toLowerCase()}: ${description}`;
+  if (typeof description === "string" && typeof prompt === "string") return description;
   return firstText(input)?.split("\n", 1)[0] ?? "";
 }
 
