@@ -16,7 +16,7 @@ import { type Begun, defaultGraceMs, HostChild, notStarted } from "./child.ts";
 import { hostIsolation, lookAhead } from "./isolation.ts";
 import type { ExecEnd, Isolation } from "./job.ts";
 import { Ahead } from "./kept/ahead.ts";
-import { keeperWords } from "./kept/keeper-in-perl.ts";
+import { keeperEnv, keeperWords } from "./kept/keeper-in-perl.ts";
 import { type KeptOptions, KeptSandbox } from "./kept/kept-sandbox.ts";
 import { landlockIsolation, landlockKeeper } from "./landlock.ts";
 import { hostLaunch, type Launcher } from "./launch.ts";
@@ -267,7 +267,7 @@ export class HostProcesses implements HostExec {
       return undefined;
     }
     const { CRUX_OWNER, CRUX_EXEC_ID } = env;
-    const own = { ...confinement, env: { CRUX_OWNER, CRUX_EXEC_ID }, begin: () => {} };
+    const own = { ...confinement, env: { CRUX_OWNER, CRUX_EXEC_ID, ...keeperEnv() }, begin: () => {} };
     const child = { spec: KEEPER, program, env: own.env, mark, isolation, isAhead: true, pipes: undefined };
     const preparing = { ...child, launch: this.#launch(), isAlone: this.#alone(known, 0), confinement: own };
     const start: KeptOptions["start"] = (fd, onReport) =>

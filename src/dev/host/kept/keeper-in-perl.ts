@@ -42,6 +42,10 @@ const NUMBERS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 /** The most bytes of a message. */
 export const MESSAGE_BYTES = 65_536;
 
+/** Where it has its script: as an argument, each command that lists processes would print all of it. */
+const KEPT_IN = "KEEPER";
+const LOADER = `$ENV{${KEPT_IN}} =~ /(.*)/s; eval $1; exit 125`;
+
 let found: { readonly words: readonly string[] | undefined } | undefined;
 
 /** The argv of the keeper; undefined: none can be had on this machine. Looked up once. */
@@ -51,10 +55,15 @@ export function keeperWords(): readonly string[] | undefined {
 }
 
 function wordsFor(arch: string, perl: string | undefined): readonly string[] | undefined {
-  const numbers = NUMBERS[arch];
-  if (numbers === undefined || perl === undefined) return undefined;
-  const list = Object.entries({ close_range: 436, ...numbers }).map(([name, number]) => `${name}=>${number}`);
-  return [perl, "-f", "-t", "-C0", "-e", `my %N = (${list.join(",")});${SCRIPT}`];
+  if (NUMBERS[arch] === undefined || perl === undefined) return undefined;
+  return [perl, "-f", "-t", "-C0", "-e", LOADER];
+}
+
+/** What the environment of the keeper has beside the marks. */
+export function keeperEnv(): Readonly<Record<string, string>> {
+  const numbers = Object.entries({ close_range: 436, ...NUMBERS[process.arch] });
+  const list = numbers.map(([name, number]) => `${name}=>${number}`);
+  return { [KEPT_IN]: `my %N = (${list.join(",")});${SCRIPT}` };
 }
 
 /**

@@ -83,7 +83,7 @@ async function run(script: string, more: Partial<ExecSpec> = {}) {
 const keepers = () =>
   childrenOf(process.pid)
     .flatMap(childrenOf)
-    .filter((pid) => commandOf(pid).includes("signalfd"));
+    .filter((pid) => commandOf(pid).includes("KEEPER"));
 
 /** The keeper that waits, alone. */
 async function kept(): Promise<number> {
@@ -133,6 +133,8 @@ describe.skipIf(by === undefined || keeperWords() === undefined)("a kept sandbox
     await until(() => running(tag).length === 1, "it runs");
     const beside = await run("echo /proc/[0-9]*; kill -KILL -1; kill -TERM 1; ipcs -m | wc -l; ls /dev/shm");
     expect(beside.out).toMatch(/^\/proc\/1 \/proc\/2\n/);
+    // who lists processes does not read a script
+    expect(Number((await run("wc -c < /proc/1/cmdline")).out)).toBeLessThan(100);
     expect(running(tag).length).toBe(1);
     expect(childrenOf(keepers()[0] ?? 0)).toContain(child.osPid);
     ending.abort();

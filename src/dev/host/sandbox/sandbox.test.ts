@@ -85,7 +85,7 @@ function start(script: string, sandbox: SandboxProfile): { child: ExecChild; out
   return { child: exec.run(spec, never), out };
 }
 
-const kept = () => childrenOf(process.pid).filter((pid) => commandOf(pid).includes("signalfd"));
+const kept = () => childrenOf(process.pid).filter((pid) => commandOf(pid).includes("KEEPER"));
 
 async function run(script: string, sandbox = profile()): Promise<Ran> {
   const before = kept();
