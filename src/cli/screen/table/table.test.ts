@@ -50,6 +50,17 @@ describe("table()", () => {
     );
   });
 
+  it("leaves extra columns out before it cuts a text to a few letters", () => {
+    const extra: Column<Step> = { head: "SIZE", align: "right", isExtra: true, cell: () => "1234" };
+    const columns = [...COLUMNS.slice(0, 2), extra, ...COLUMNS.slice(2)];
+    expect(table(columns, STEPS, 50).split("\n")[0]).toBe("STEP   FILES           SIZE   WORDS");
+    expect(table(columns, STEPS, 49).split("\n").slice(0, 3)).toEqual([
+      "STEP   FILES           WORDS",
+      "────   ─────────────   ──────────────────────────",
+      "   1                   Looking for the files of …",
+    ]);
+  });
+
   it("is never wider than the terminal", () => {
     for (let room = 8; room < 80; room++)
       for (const line of table(COLUMNS, STEPS, room).split("\n"))

@@ -25,19 +25,22 @@ interface Filled {
 const GAP = "   ";
 /** The narrowest that a text is cut to make room. */
 const LEAST = 12;
+/** A text with less tells little: extra columns go before it is cut to that. */
+const TELLING = 20;
 
 /**
  * Head, rule and one line per row, as wide as the content; lines have no trailing blanks. `room`: the width of the
  * terminal; undefined: not at a terminal, where nothing is cut. Where room is short, texts are cut, then extra columns left
- * out, from the right; a table that is wider still is shown as one block of `HEAD  cell` lines for each row.
+ * out, from the right, then texts are cut more; a table that is wider still is shown as one block of `HEAD  cell` lines for each row.
  */
 export function table<R>(columns: readonly Column<R>[], rows: readonly R[], room = Infinity): string {
   let shown = columns.map((column, at) => filled(column, rows, at === columns.length - 1));
-  for (let more = leastWidth(shown) - room; more > 0; more = leastWidth(shown) - room) {
+  while (leastWidth(shown, TELLING) > room) {
     const extra = shown.findLastIndex(({ isExtra }) => isExtra);
-    if (extra === -1) return blocks(shown, room);
+    if (extra === -1) break;
     shown = shown.toSpliced(extra, 1);
   }
+  if (leastWidth(shown, LEAST) > room) return blocks(shown, room);
   shown = fitted(shown, room);
   const line = (texts: readonly string[]): string =>
     shown
@@ -59,9 +62,9 @@ function filled<R>(column: Column<R>, rows: readonly R[], isLast: boolean): Fill
   return { head, align, isExtra, isFlexible, cells, width };
 }
 
-/** The width of the line with every text cut as far as it may be. */
-function leastWidth(columns: readonly Filled[]): number {
-  const widths = columns.map((column) => (column.isFlexible ? Math.min(column.width, LEAST) : column.width));
+/** The width of the line with every text cut to `least`. */
+function leastWidth(columns: readonly Filled[], least: number): number {
+  const widths = columns.map((column) => (column.isFlexible ? Math.min(column.width, least) : column.width));
   return widths.reduce((sum, width) => sum + width, GAP.length * (columns.length - 1));
 }
 
