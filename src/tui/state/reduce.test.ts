@@ -427,3 +427,16 @@ test("what a running call prints stands where the call does, the newest only, an
   // it comes late
   expect(after([output("late", "make")], after([idle], both)).entries).toEqual(after([idle], both).entries);
 });
+
+test("why a process has ended is said once, by its error or by its end", () => {
+  const said = (...events: Told[]) => after(events).entries.map((entry) => "text" in entry && entry.text);
+  const complete: Told = {
+    event: "complete",
+    result: "",
+    exit_code: 143,
+    exit_reason: "killed: SIGTERM",
+    tokens_used: 1,
+  };
+  expect(said(complete)).toEqual(["killed: SIGTERM"]);
+  expect(said({ event: "error", error_message: "killed: SIGTERM" }, complete)).toEqual(["killed: SIGTERM"]);
+});

@@ -386,8 +386,11 @@ export function failureEntry(
 
 function ended(model: Model, event: Of<"complete" | "error">): Model {
   const done = { ...sealed(withoutPreview(model)), activity: undefined };
-  if (event.event === "error") return notice(done, event.error_message, "error");
-  return event.exit_reason === undefined ? done : notice(done, event.exit_reason, "error");
+  const why = event.event === "error" ? event.error_message : event.exit_reason;
+  const last = done.entries.at(-1);
+  // the error has said it, and then the end does
+  const isSaid = last?.kind === "notice" && last.level === "error" && last.text === why;
+  return why === undefined || isSaid ? done : notice(done, why, "error");
 }
 
 /** The user has read the begin of a reply that ends there, which stays on the screen unless another one comes. */
