@@ -40,7 +40,7 @@ async function viewing() {
       hint: () => "",
       key: (_: string) => false,
     },
-    slashes: [] as string[],
+    asked: [] as unknown[],
     isBack: true,
   };
   const session = { ...CHILD, pid: 1, ppid: 0 };
@@ -57,8 +57,9 @@ async function viewing() {
       editing: { buffer: { text: "" }, place: -1 },
     },
     call: { host: { daemon: { ensure: async () => ++seen.opened && client } } },
+    do: (act: () => Promise<void>) => void act(),
+    client: { request: async (...words: unknown[]) => seen.asked.push(words) },
     actions: {
-      slash: (line: string) => seen.slashes.push(line),
       views: {
         look: (pid: number, _words: string, { closed, hint, key }: Wish) => {
           seen.key = key;
@@ -94,7 +95,23 @@ test("ctrl+b hands over the one that is looked at, or under the cursor", async (
   expect(seen.key("ctrl+b")).toBe(true);
   panel.key({ kind: "key", name: "down" });
   panel.key({ kind: "key", name: "ctrl+b" });
-  expect(seen.slashes).toEqual(["/bg 2", "/bg 3"]);
+  expect(seen.asked).toEqual([2, 3].map((pid) => ["process.background", { pid }]));
+});
+
+test("the cursor stays on its agent when the row above it goes", async () => {
+  const { panel, rows, seen } = await viewing();
+  using _ = panel;
+  seen.close();
+  panel.key({ kind: "key", name: "down" });
+  const [first] = rows;
+  rows[0] = { ...first!, state: "zombie", elapsed_ms: 1_000 };
+  await panel.look();
+  const look = { theme: themeOf("dark", "none"), width: 80, words: en } as EntryLook;
+  const shown = panel.lines(look).map((line) => line.map(({ text }) => text).join(""));
+  expect(shown.filter((line) => line.startsWith("  ●"))).toHaveLength(1);
+  expect(shown[1]).toMatch(/^ {2}● /);
+  panel.key({ kind: "key", name: "ctrl+b" });
+  expect(seen.asked).toEqual([["process.background", { pid: 3 }]]);
 });
 
 test("the view of an agent says what it does and for how long, until it is left", async () => {

@@ -1,6 +1,14 @@
 /** The agents that work below this session: read while there are any, shown below the mode line, chosen by keys. */
+import type { Params } from "../abi/methods/methods.ts";
 import type { WireRow } from "../abi/methods/process.ts";
-import { onPanelKey, PANEL_AT_START, type PanelKey, type PanelState } from "../abi/panel/keys.ts";
+import {
+  chosenOf,
+  followed,
+  onPanelKey,
+  PANEL_AT_START,
+  type PanelKey,
+  type PanelState,
+} from "../abi/panel/keys.ts";
 import {
   dismissed,
   hasEnded,
@@ -36,6 +44,8 @@ export class AgentsPanel implements Disposable {
   #agents: readonly PanelAgent[] = [];
   #marks: PanelMarks = new Map();
   #state: PanelState = PANEL_AT_START;
+  /** The one that the cursor is on. */
+  #chosen: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Kept from one look to the next while there are any. */
   #connection: DaemonClient | undefined;
@@ -54,7 +64,11 @@ export class AgentsPanel implements Disposable {
   }
 
   lines(look: EntryLook): readonly Line[] {
-    return panelLines(this.#state, this.#rows(), { ...look, isTight: this.#app.size.rows < ROOMY_ROWS });
+    const rows = this.#rows();
+    return panelLines(followed(this.#state, rows, this.#chosen), rows, {
+      ...look,
+      isTight: this.#app.size.rows < ROOMY_ROWS,
+    });
   }
 
   /** There may be agents below the session. */
@@ -139,13 +153,15 @@ export class AgentsPanel implements Disposable {
   }
 
   #take(key: PanelKey, isIdle: boolean): boolean {
-    const taken = onPanelKey(this.#state, key, { rows: this.#rows(), isIdle });
+    const rows = this.#rows();
+    const taken = onPanelKey(followed(this.#state, rows, this.#chosen), key, { rows, isIdle });
     if (taken === undefined) return false;
     this.#state = taken.state;
+    this.#chosen = chosenOf(taken.state, rows);
     const { action } = taken;
     if (action?.kind === "view") this.#view(action.agentId);
-    if (action?.kind === "background") this.#app.actions.slash(`/bg ${action.agentId}`);
-    if (action?.kind === "stop") this.#stop(Number(action.agentId));
+    if (action?.kind === "background") this.#ask("process.background", { pid: Number(action.agentId) });
+    if (action?.kind === "stop") this.#ask("kill", { pid: Number(action.agentId), signal: SIGNALS.SIGTERM });
     if (action?.kind === "clear") this.#marks = dismissed(this.#marks, action.agentId);
     if (action?.kind === "processes") return false;
     this.#app.changed();
@@ -184,10 +200,11 @@ export class AgentsPanel implements Disposable {
     this.#later();
   }
 
-  #stop(pid: number): void {
+  /** What comes of it stands in the line of the call, and in its row. */
+  #ask<M extends "process.background" | "kill">(method: M, params: Params<M>): void {
     const app = this.#app;
     app.do(async () => {
-      await app.client.request("kill", { pid, signal: SIGNALS.SIGTERM });
+      await app.client.request(method, params);
     });
   }
 

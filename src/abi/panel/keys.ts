@@ -56,6 +56,21 @@ export function clamped(state: PanelState, rows: readonly PanelRow[]): PanelStat
   };
 }
 
+/** The agentId of the one that the cursor is on; undefined: it is on `main`. */
+export function chosenOf(state: PanelState, rows: readonly PanelRow[]): string | undefined {
+  return rows[state.selectedBgAgentIndex]?.agentId;
+}
+
+/** The state among the rows of now: the cursor stays on its agent as others go; once that has gone, within the rows. */
+export function followed(
+  state: PanelState,
+  rows: readonly PanelRow[],
+  chosen: string | undefined,
+): PanelState {
+  const at = rows.findIndex(({ agentId }) => agentId === chosen);
+  return clamped(at < 0 ? state : { ...state, selectedBgAgentIndex: at }, rows);
+}
+
 /** The index of the highlighted row, -1 for `main`: the cursor while the panel has the focus, else the view. */
 export function highlighted(state: PanelState, rows: readonly PanelRow[]): number {
   if (state.footerSelection === "bg_agent") return state.selectedBgAgentIndex;
