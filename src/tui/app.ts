@@ -125,7 +125,7 @@ export class App implements Disposable {
       known: (at: KnownSession) => take(knownModel(this.#model, at, this.words)),
       opened: (at: Opened) => this.#opened(at),
       event: (event: WireEvent) => this.#event(event),
-      lost: () => take(lostModel(this.#model)),
+      lost: () => take(lostModel(this.#model, this.words)),
     };
     this.#link = new Link(host, this.client.name, { follower, wait });
     this.#unlisten = host.interrupts.listen(() => this.actions.interrupt());

@@ -7,19 +7,24 @@ import type { App } from "./app.ts";
 import { InlineScreen } from "./drive/inline-screen.ts";
 import { selectedIn } from "./editor/vim.ts";
 import { isFinal } from "./state/model.ts";
+import { newlyShown, shownFurther } from "./state/shown.ts";
 import type { Line } from "./text/line.ts";
-import { type EntryLook, entryLines } from "./view/entry-lines.ts";
+import { type EntryLook, restLines } from "./view/entry-lines.ts";
 import { type Frame, liveFrame, type Scene } from "./view/frame.ts";
 import { offerLines } from "./view/offer-lines.ts";
 
 const FRAME_MS = 16;
 const TICK_MS = 250;
+/** What is not above of an answer is looked at again, for blocks that are over, when it is so many times as long. */
+const LOOK_AGAIN = 1.02;
 
 export class Painter {
   readonly #app: App;
   readonly #screen: InlineScreen;
   /** Entries that are on the screen for good, counted with those that were dropped. */
   #committed = 0;
+  /** How many characters it had when it was last looked at. */
+  #lookedAt = 0;
   #drawing: NodeJS.Timeout | undefined;
   #drawnMono = Number.NEGATIVE_INFINITY;
   #ticking: NodeJS.Timeout | undefined;
@@ -64,7 +69,25 @@ export class Painter {
     // code goes above for good once its colours are there
     const isReady = !appearance.highlighter.isLoading;
     if (isReady) this.#committed = Math.max(this.#committed, dropped + until);
-    this.#screen.draw(isReady ? above : [], this.#frame());
+    const frame = this.#frame();
+    const begun = isReady && frame.isOver === true && !box.isOpen ? this.#further(until) : [];
+    this.#screen.draw(isReady ? [...above, ...begun] : [], begun.length > 0 ? this.#frame() : frame);
+  }
+
+  /** The lines of an answer that has outgrown the screen, as far as its blocks are over: they go above while the rest comes. */
+  #further(from: number): readonly Line[] {
+    const { model, look, appearance } = this.#app;
+    const last = model.entries.at(-1);
+    if (last?.kind !== "text") return [];
+    const rest = last.text.length - (last.shown?.chars ?? 0);
+    // a long block is not read again for each piece of it
+    if (rest >= this.#lookedAt && rest < this.#lookedAt * LOOK_AGAIN) return [];
+    this.#lookedAt = rest;
+    const next = shownFurther(model, from);
+    const lines = newlyShown(model, next).flatMap((entry) => restLines(entry, look));
+    if (lines.length === 0 || appearance.highlighter.isLoading) return [];
+    this.#app.model = next;
+    return lines;
   }
 
   /** Takes what it has drawn off the screen. */
@@ -139,7 +162,7 @@ export class Painter {
   #finished(until: number): readonly Line[] {
     const { model, look } = this.#app;
     const from = Math.max(0, this.#committed - model.dropped);
-    return model.entries.slice(from, until).flatMap((entry) => entryLines(entry, look));
+    return model.entries.slice(from, until).flatMap((entry) => restLines(entry, look));
   }
 
   /** One clock, and only while something moves. */

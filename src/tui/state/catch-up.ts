@@ -5,7 +5,7 @@ import { isHouseNote } from "../../cli/screen/chat-lines.ts";
 import type { Phrases } from "../../cli/screen/words/en.ts";
 import { findShellNote } from "../../lib/text/shell-line.ts";
 import { type CallEntry, type Model, type TranscriptEntry, withEntries } from "./model.ts";
-import { failureEntry, sealed } from "./reduce.ts";
+import { begunAnew, failureEntry, sealed } from "./reduce.ts";
 
 export function entriesOf(item: WireHistoryItem, { entry }: Phrases): readonly TranscriptEntry[] {
   const said = saidIn(item, entry);
@@ -95,12 +95,11 @@ export function openedModel(model: Model, { isAgain, session, uuid, ...at }: Ope
 }
 
 /** The daemon is gone: the reply in progress will come again, whole, and so will one whose calls are open. */
-export function lostModel(model: Model): Model {
-  const { replyFrom, entries } = model;
-  const whole = replyFrom === undefined ? entries : entries.slice(0, replyFrom);
-  const open = whole.flatMap((entry) => (entry.kind === "call" && !entry.isFinal ? [entry.id] : []));
+export function lostModel(model: Model, words: Phrases): Model {
+  const whole = begunAnew(model, words);
+  const open = whole.entries.flatMap((entry) => (entry.kind === "call" && !entry.isFinal ? [entry.id] : []));
   return {
-    ...sealed({ ...model, entries: whole, replyFrom: undefined }),
+    ...sealed(whole),
     ...(open.length === 0 ? {} : { again: new Set(open) }),
     activity: undefined,
     link: "lost",

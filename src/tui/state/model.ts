@@ -2,12 +2,13 @@
 import type { CallNote } from "../../abi/call-note.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { PermissionMode } from "../../abi/process.ts";
+import type { BlockPlace } from "../text/markdown.ts";
 
 /** One thing in the transcript. Once it is final it never changes again. */
 export type TranscriptEntry =
   | { readonly kind: "user"; readonly text: string; readonly from: string }
   | TextEntry
-  | { readonly kind: "thinking"; readonly text: string; readonly isFinal: boolean }
+  | ThinkingEntry
   | CallEntry
   | ShellEntry
   | AsideEntry
@@ -17,12 +18,22 @@ export type TranscriptEntry =
 
 export type NoticeLevel = "info" | "success" | "warning" | "error";
 
+interface ThinkingEntry {
+  readonly kind: "thinking";
+  readonly text: string;
+  readonly isFinal: boolean;
+  /** As in TextEntry; all of it. */
+  readonly shown?: BlockPlace;
+}
+
 interface TextEntry {
   readonly kind: "text";
   readonly text: string;
   readonly isFinal: boolean;
   /** The begin of a reply that never came in full: its model does not see it. */
   readonly isCut?: boolean;
+  /** How far it is on the screen for good, while it still grew. */
+  readonly shown?: BlockPlace;
 }
 
 interface NoticeEntry {

@@ -122,7 +122,7 @@ test("a call that is made again has its note, not the same one of the history", 
 });
 
 test("a call that was open when the daemon went has its result once it comes", () => {
-  const lost = lostModel(after([message(USE)]));
+  const lost = lostModel(after([message(USE)]), en);
   const { entries } = after([{ event: "tool_result", tool_use_id: "t1", content: "a" }], lost);
   expect(entries[0]).toMatchObject({ result: "a", isFinal: true });
   expect(
@@ -372,7 +372,7 @@ test("a run of the past that failed ends as it does live, once", () => {
 test("a reply whose calls were open when the daemon went is shown once, although it comes again", () => {
   const reply = message({ type: "text", text: "Two." }, USE, { ...USE, id: "t2" });
   const call: Told = { event: "call", call: { tool: "bash", about: "ls -a" } };
-  const lost = lostModel(after([reply, call]));
+  const lost = lostModel(after([reply, call]), en);
   const back = after([begins, block(0, { type: "text", text: "Two." }), reply, call, call], lost);
   expect(back.entries.map(({ kind }) => kind)).toEqual(["text", "call", "call"]);
   const parts = after([message({ type: "text", text: "Two." }, USE), message({ ...USE, id: "t2" })], lost);

@@ -38,6 +38,7 @@ import {
   type TranscriptEntry,
   withEntries,
 } from "./model.ts";
+import { carried, isBegun } from "./shown.ts";
 
 /** How the log of a refused call begins. */
 const DENIAL = "denied ";
@@ -64,11 +65,11 @@ export function reduce(model: Model, event: WireEvent, at: At): Model {
     case "withdrawn":
       return { ...model, queued: model.queued.filter(({ seq }) => seq !== event.seq) };
     case "delta":
-      return piece(running(model, at), event.piece);
+      return piece(running(model, at), event.piece, at);
     case "tombstone":
       return cutOff(model);
     case "message":
-      return message(running(model, at), event);
+      return message(running(model, at), event, at);
     case "output":
       return printed(model, event, at);
     case "call":
@@ -165,10 +166,10 @@ function queued(model: Model, { seq, from, client, text }: QueuedEvent, at: At):
 }
 
 /** A preview of the reply: its blocks grow where they stand. */
-function piece(model: Model, event: StreamEvent): Model {
+function piece(model: Model, event: StreamEvent, { words }: At): Model {
   switch (event.type) {
     case "message_start": {
-      const { cut: _, ...rest } = withoutPreview(model);
+      const rest = begunAnew(model, words);
       return { ...rest, replyFrom: rest.entries.length };
     }
     case "content_block_start":
@@ -232,9 +233,13 @@ function cameAgain({ again, ...model }: Model, content: MessageEvent["content"])
 }
 
 /** The whole reply takes the place of its preview. What is known of its calls stays. */
-function message({ again, ...model }: Model, { content, model: name, usage }: MessageEvent): Model {
-  const shown = again && cameAgain({ ...model, again }, content);
-  if (shown !== undefined) return shown;
+function message(
+  { again, ...model }: Model,
+  { content, model: name, usage }: MessageEvent,
+  { words }: At,
+): Model {
+  const repeated = again && cameAgain({ ...model, again }, content);
+  if (repeated !== undefined) return repeated;
   const from = model.replyFrom ?? model.entries.length;
   const known = new Map(
     model.entries.slice(from).flatMap((entry) => (entry.kind === "call" ? [[entry.id, entry] as const] : [])),
@@ -244,12 +249,12 @@ function message({ again, ...model }: Model, { content, model: name, usage }: Me
     const before = entry.kind === "call" ? known.get(entry.id) : undefined;
     return before === undefined || entry.kind !== "call" ? entry : { ...before, input: entry.input };
   });
-  const base = {
-    ...model,
-    entries: model.entries.slice(0, from),
-    replyFrom: undefined,
-    model: name || model.model,
-  };
+  const preview = model.replyFrom === undefined ? (model.cut ?? []) : model.entries.slice(from);
+  const going = carried(preview, whole);
+  const { cut: _, ...rest } = model;
+  const entries = model.entries.slice(0, from);
+  const bare = { ...rest, entries, replyFrom: undefined, model: name || model.model };
+  const base = going === undefined ? notice(bare, words.entry.brokeOff) : bare;
   const { activity } = model;
   const counted = activity && {
     ...activity,
@@ -257,7 +262,7 @@ function message({ again, ...model }: Model, { content, model: name, usage }: Me
     chars: 0,
     waits: "",
   };
-  return { ...withEntries(base, whole), activity: counted };
+  return { ...withEntries(base, going ?? whole), activity: counted };
 }
 
 /**
@@ -357,8 +362,8 @@ function idle(model: Model, event: IdleEvent, { words: { entry } }: At): Model {
   const { outcome, message: why = "", error } = event;
   const { cut = [], ...over } = cutOff(model);
   const done = { ...sealed(over), activity: undefined };
-  if (outcome === "completed") return done;
-  const said = withEntries(done, cut);
+  const said = outcome !== "completed" || isBegun(cut) ? withEntries(done, cut) : done;
+  if (outcome === "completed") return said;
   if (outcome === "interrupted")
     return withEntries(said, [
       {
@@ -385,7 +390,8 @@ export function failureEntry(
 }
 
 function ended(model: Model, event: Of<"complete" | "error">): Model {
-  const done = { ...sealed(withoutPreview(model)), activity: undefined };
+  const { cut = [], ...over } = cutOff(model);
+  const done = { ...withEntries(sealed(over), isBegun(cut) ? cut : []), activity: undefined };
   const why = event.event === "error" ? event.error_message : event.exit_reason;
   const last = done.entries.at(-1);
   // the error has said it, and then the end does
@@ -408,6 +414,13 @@ function cutOff(model: Model): Model {
 function withoutPreview(model: Model): Model {
   if (model.replyFrom === undefined) return model;
   return { ...model, entries: model.entries.slice(0, model.replyFrom), replyFrom: undefined };
+}
+
+/** Without a reply that is void. What of it is on the screen stays there, so the next one is told apart from it. */
+export function begunAnew(model: Model, words: Phrases): Model {
+  const preview = model.replyFrom === undefined ? model.cut : model.entries.slice(model.replyFrom);
+  const { cut: _, ...rest } = withoutPreview(model);
+  return isBegun(preview) ? notice(rest, words.entry.brokeOff) : rest;
 }
 
 /** Nothing more is expected for what is in the transcript. */

@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { printed, textOf } from "./line.ts";
-import { markdownLines } from "./markdown.ts";
+import { type BlockPlace, closedUntil, markdownLines } from "./markdown.ts";
 import { themeOf } from "./theme.ts";
 
 const look = { theme: themeOf("dark", 256), width: 40 };
@@ -35,4 +36,110 @@ test("markdownLines() lets nothing steer the terminal or turn the reading direct
     .replaceAll(/\p{Cc}\[[\d;]*m/gu, "");
   expect(out).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
   expect(out).toContain("\\x1b]52;c;eA==");
+});
+
+test("markdownLines() shows links by reference and their addresses as they are written, a task once, and blanks where an item has them", () => {
+  expect(rows("[a][1]\n\n[1]: https://a.example")).toEqual(["[a][1]", "", "[1]: https://a.example"]);
+  expect(rows("- [ ] todo\n\n- [x] done")).toEqual(["• [ ] todo", "• [x] done"]);
+  expect(rows("- one\n  - deep\n\n- two\n\n  more")).toEqual(["• one", "  • deep", "• two", "  ", "  more"]);
+});
+
+const SNIPPETS = [
+  ...[
+    "",
+    "",
+    "",
+    "",
+    "words",
+    "more [words][x] **bold**",
+    "# title",
+    "title\n===",
+    "***",
+    "---",
+    "* * *",
+    "===",
+    "-",
+  ],
+  ...[
+    "- item",
+    "- item\n",
+    "- item\n- item",
+    "  - deep",
+    "    text below",
+    "- [ ] todo",
+    "- [x] done",
+    "- ",
+    "* item",
+  ],
+  ...[
+    "1. first",
+    "1. first\n\n   text below",
+    "2. next",
+    "7) other",
+    "   1. deep",
+    "+ item",
+    "\t- tab",
+    "2",
+    "\r",
+  ],
+  ...["```ts", "```", "~~~", "const a = 1;\n\nb();", "    code", "> said", "> - said", ">", "text: `a", "b`"],
+  ...[
+    "| a | b |\n|---|---|",
+    "| 1 | 2 |",
+    "| 3 |",
+    "<div>",
+    "</div>",
+    "<!-- note",
+    "-->",
+    "<pre>",
+    "</pre>",
+    "<b>x",
+  ],
+  ...[
+    "[x]: https://a.example",
+    "[x]: <b> 'title",
+    "'",
+    "  ",
+    "\u001b[2J",
+    "日本 👍🏽",
+    "&amp; \\* ",
+    " \u00a0",
+  ],
+];
+
+/** At the end of a row, where nobody sees them. */
+const withoutBlanks = (row: string): string => row.replace(/ +(\p{Cc}\[0m)?$/u, "$1");
+
+test("closedUntil() is a place before which nothing changes whatever comes, and after which the rest reads as in the whole", () => {
+  const texts = fc.array(fc.constantFrom(...SNIPPETS), { maxLength: 14 }).map((all) => all.join("\n"));
+  const cuts = fc.array(fc.nat(100), { minLength: 1, maxLength: 12 });
+  let closed = 0;
+  fc.assert(
+    fc.property(texts, cuts, fc.integer({ min: 8, max: 60 }), (text, shares, width) => {
+      // marked takes the box of another item where a task is a heading
+      fc.pre(!(/- \[[ x]\]/.test(text) && /^ *[=-]+ *$/m.test(text)));
+      const parts: string[] = [];
+      let mark: BlockPlace = { chars: 0 };
+      const take = (end: number): void => {
+        const part = text.slice(mark.chars, end);
+        const lines = markdownLines(part, { ...look, width }, mark.item);
+        if (mark.item === undefined && parts.length > 0 && lines.length > 0) parts.push("");
+        parts.push(...lines.map(printed));
+      };
+      for (const share of shares.toSorted((a, b) => a - b)) {
+        const place = closedUntil(text.slice(mark.chars, Math.floor((share * text.length) / 100)), mark.item);
+        if (place === undefined) continue;
+        closed++;
+        const chars = mark.chars + place.chars;
+        expect(chars).toBeGreaterThan(mark.chars);
+        take(chars);
+        mark = { ...place, chars };
+      }
+      take(text.length);
+      const whole = markdownLines(text, { ...look, width }).map(printed);
+      expect(parts.map(withoutBlanks)).toEqual(whole.map(withoutBlanks));
+    }),
+    { numRuns: Number(process.env.CRUX_RUNS ?? 500) },
+  );
+  expect(closed).toBeGreaterThan(100);
 });

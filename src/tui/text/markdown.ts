@@ -1,8 +1,9 @@
 /**
  * Markdown as lines of a terminal. The text is foreign: what could steer the terminal is escaped before it is parsed. Links
- * are shown as text with their address, HTML as it is written.
+ * are shown as text with their address, HTML as it is written, and so are addresses that stand elsewhere in the text: what is
+ * shown of a block depends on nothing before or after it.
  */
-import { lexer, type Token, type Tokens } from "marked";
+import { Lexer, Marked, type Token, type Tokens } from "marked";
 import { safeLines } from "../../cli/screen/text/safe-text.ts";
 import { padToWidth, widthOf } from "../../cli/screen/text/width.ts";
 import { type Line, lineWidth, plain, type Span, textOf, wrapped } from "./line.ts";
@@ -21,16 +22,90 @@ const NARROWEST = 8;
 /** Marks the end of a line inside of a paragraph. */
 const BREAK: Span = { text: "\n", style: "" };
 
-export function markdownLines(text: string, look: MarkdownLook): Line[] {
-  return blockLines(lexer(safeLines(text)), { ...look, width: Math.max(NARROWEST, look.width) });
+/** A link by reference is shown as it is written, and the line with its address, too. */
+const READER = new Marked({ tokenizer: { def: () => undefined } });
+
+/** Lines before the first block, which would be read as one of their own. */
+const BLANKS = /^(?:[ \t]*\n)+/;
+
+/** `item`: the text begins inside of a list, whose next item has this number. */
+export function markdownLines(text: string, look: MarkdownLook, item?: number): Line[] {
+  const tokens = renumbered(READER.lexer(safeLines(text).replace(BLANKS, "")), item);
+  return blockLines(tokens, { ...look, width: Math.max(NARROWEST, look.width) });
+}
+
+function renumbered(tokens: readonly Token[], item: number | undefined): readonly Token[] {
+  const [first, ...others] = tokens;
+  if (item === undefined || first?.type !== "list" || !first.ordered) return tokens;
+  return [{ ...first, start: item }, ...others];
+}
+
+/** A place between two blocks of a text, or between two items of a list: `item` is the number of the second. */
+export interface BlockPlace {
+  readonly chars: number;
+  readonly item?: number;
+}
+
+/** An item that is one by itself, too. */
+const ITEM = /^ {0,3}(?:[*+-]|\d{1,9}[.)])[ \t]+\S/;
+/** Whatever comes after it on further lines, the paragraph before it is over. */
+const ENDS_PARAGRAPH = new Set(["list", "heading", "blockquote", "code"]);
+/** They are over with their last line, if another block follows. A rule may be a line of a title yet. */
+const ENDS_BY_ITSELF = new Set(["heading", "code", "list"]);
+
+/**
+ * The last place in a text that grows, from `item` as in markdownLines(), before which nothing changes any more, and after which
+ * the text reads alone as it does in its whole. The line that is not whole is not looked at. undefined: there is none yet.
+ */
+export function closedUntil(text: string, item?: number): BlockPlace | undefined {
+  const safe = safeLines(text.slice(0, text.lastIndexOf("\n") + 1));
+  const lead = BLANKS.exec(safe)?.[0].length ?? 0;
+  const tokens = renumbered(new Lexer(READER.defaults).blockTokens(safe.slice(lead)), item);
+  const at = tokens.findLastIndex((token) => !isBlank(token));
+  const open = tokens[at];
+  if (open === undefined) return undefined;
+  const before = tokens.slice(0, at);
+  const begin = lead + sourceOf(before).length;
+  if (open.type === "list" && open.items.length > 1) {
+    const closed: readonly Tokens.ListItem[] = open.items.slice(0, -1);
+    const until = begin + sourceOf(closed).length;
+    if (ITEM.test(safe.slice(until)))
+      return placeIn(text, safe.slice(0, until), Number(open.start) + closed.length);
+  }
+  return isClosed(before, open) ? placeIn(text, safe.slice(0, begin)) : undefined;
+}
+
+function isClosed(before: readonly Token[], open: Token): boolean {
+  const last = before.at(-1);
+  if (last === undefined || before.every(isBlank)) return false;
+  if (/\n[ \t]*\n$/.test(last.raw) || last.type === "space") return true;
+  // a line of dashes may make the head of a table of the one before it
+  if (open.type === "hr" || (open.type === "list" && !ITEM.test(open.raw))) return false;
+  return last.type === "paragraph" ? ENDS_PARAGRAPH.has(open.type) : ENDS_BY_ITSELF.has(last.type);
+}
+
+function isBlank({ raw }: Token): boolean {
+  return raw.trim() === "";
+}
+
+function sourceOf(tokens: readonly { readonly raw: string }[]): string {
+  return tokens.map(({ raw }) => raw).join("");
+}
+
+/** Escapes are longer than what they stand for, but lines are lines in both. */
+function placeIn(text: string, safe: string, item?: number): BlockPlace | undefined {
+  if (!safe.endsWith("\n")) return undefined;
+  let chars = 0;
+  for (let lines = safe.split("\n").length - 1; lines > 0; lines--) chars = text.indexOf("\n", chars) + 1;
+  return item === undefined ? { chars } : { chars, item };
 }
 
 function blockLines(tokens: readonly Token[], look: MarkdownLook): Line[] {
   const lines: Line[] = [];
   for (const token of tokens) {
-    if (token.type === "space" || token.type === "def") continue;
-    if (lines.length > 0) lines.push([]);
-    lines.push(...oneBlock(token, look));
+    const block = isBlank(token) ? [] : oneBlock(token, look);
+    if (lines.length > 0 && block.length > 0) lines.push([]);
+    lines.push(...block);
   }
   return lines;
 }
@@ -70,16 +145,15 @@ function codeLines({ text, lang = "" }: Tokens.Code, { theme, width, highlight }
   );
 }
 
-function listLines({ items, ordered, start, loose }: Tokens.List, look: MarkdownLook): Line[] {
+function listLines({ items, ordered, start }: Tokens.List, look: MarkdownLook): Line[] {
   return items.flatMap((item, at) => {
     const box = item.task ? (item.checked === true ? "[x] " : "[ ] ") : "";
     const mark = `${ordered ? `${Number(start) + at}.` : "•"} ${box}`;
     const indent = widthOf(mark);
-    const inner = blockLinesOfItem(
-      item.tokens,
-      { ...look, width: Math.max(NARROWEST, look.width - indent) },
-      loose,
-    );
+    const inner = blockLinesOfItem(item.tokens, {
+      ...look,
+      width: Math.max(NARROWEST, look.width - indent),
+    });
     const lines = inner.length === 0 ? [[]] : inner;
     return lines.map(
       (line, n): Line => [
@@ -90,12 +164,13 @@ function listLines({ items, ordered, start, loose }: Tokens.List, look: Markdown
   });
 }
 
-/** The parts of an item of a tight list stand below one another without blank lines. */
-function blockLinesOfItem(tokens: readonly Token[], look: MarkdownLook, isLoose: boolean): Line[] {
-  const shown = tokens.filter(({ type }) => type !== "checkbox");
-  return isLoose
+/** The parts of an item stand below one another without blank lines where they are written so; other items do not count. */
+function blockLinesOfItem(tokens: readonly Token[], look: MarkdownLook): Line[] {
+  const end = tokens.findLastIndex((token) => !isBlank(token)) + 1;
+  const shown = tokens.slice(0, end).filter(({ type }) => type !== "checkbox");
+  return shown.some(({ type }) => type === "space")
     ? blockLines(shown, look)
-    : shown.flatMap((token) => (token.type === "space" ? [] : oneBlock(token, look)));
+    : shown.flatMap((token) => oneBlock(token, look));
 }
 
 function tableLines({ header, rows, align }: Tokens.Table, look: MarkdownLook): Line[] {
@@ -158,6 +233,8 @@ function inline(tokens: readonly Token[], look: MarkdownLook, style: string): Sp
         return withBreaks(token.text, joined(style, theme.info));
       case "br":
         return [BREAK];
+      case "checkbox":
+        return [];
       case "link":
       case "image":
         return linkSpans(token as Tokens.Link, look, style);

@@ -53,9 +53,7 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
     case "user":
       return [[], ...userLines(entry.text, entry.from, look)];
     case "text":
-      return entry.text.trim() === ""
-        ? []
-        : [[], ...marked(entry.isCut === true ? "○ " : "● ", entry.text, look)];
+      return below([], marked(entry.isCut === true ? "○ " : "● ", entry.text, look));
     case "thinking":
       return thinkingLines(entry, look);
     case "call":
@@ -74,6 +72,19 @@ export function entryLines(entry: TranscriptEntry, look: EntryLook): readonly Li
     case "output":
       return [[], [{ text: entry.title, style: theme.accent }], ...coloured(entry.text, width)];
   }
+}
+
+/** What is not on the screen for good yet: of a text that went there in parts, as it came, the blocks after those. */
+export function restLines(entry: TranscriptEntry, look: EntryLook): readonly Line[] {
+  const shown = "shown" in entry ? entry.shown : undefined;
+  if (shown === undefined) return entryLines(entry, look);
+  const rest = entry.kind === "text" ? entry.text.slice(shown.chars) : "";
+  const lines = marked("  ", rest, look, shown.item);
+  return shown.item === undefined ? below([{ text: "  ", style: look.theme.text }], lines) : lines;
+}
+
+function below(gap: Line, lines: readonly Line[]): readonly Line[] {
+  return lines.length === 0 ? lines : [gap, ...lines];
 }
 
 /** How the message begins that tells of the end of a job. */
@@ -115,8 +126,9 @@ function hung(mark: string, text: string, { width }: EntryLook, style: string): 
     );
 }
 
-function marked(mark: string, text: string, look: EntryLook): Line[] {
-  const body = markdownLines(tailOf(text, look.tailChars), { ...look, width: look.width - 2 });
+function marked(mark: string, text: string, look: EntryLook, item?: number): Line[] {
+  if (text.trim() === "") return [];
+  const body = markdownLines(tailOf(text, look.tailChars), { ...look, width: look.width - 2 }, item);
   return body.map((line, at): Line => [{ text: at === 0 ? mark : "  ", style: look.theme.text }, ...line]);
 }
 

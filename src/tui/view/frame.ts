@@ -8,7 +8,7 @@ import type { Vim } from "../editor/vim.ts";
 import type { CallEntry, Model } from "../state/model.ts";
 import { cutLine, type Line, lineWidth, type Span, wrapped } from "../text/line.ts";
 import { editorRows } from "./editor-rows.ts";
-import { type EntryLook, entryLines } from "./entry-lines.ts";
+import { type EntryLook, entryLines, restLines } from "./entry-lines.ts";
 import { modeLine } from "./mode-line.ts";
 
 export interface Scene {
@@ -51,6 +51,8 @@ interface Scrolled {
 export interface Frame {
   readonly lines: readonly Line[];
   readonly scrolled?: Scrolled;
+  /** What is in progress has more rows than there is room for. */
+  readonly isOver?: boolean;
   readonly cursor: { readonly row: number; readonly column: number } | undefined;
 }
 
@@ -85,26 +87,28 @@ export function liveFrame(scene: Scene): Frame {
   const part = scene.dialog === undefined ? editorPart(scene, most) : bothParts(scene, most);
   const { lines, cursor, scrolled } = part;
   const left = Math.max(0, room - foot.length - head.length - lines.length);
-  const live = liveLines(scene, left);
+  const whole = liveLines(scene, left);
+  const live = left === 0 ? [] : whole.slice(-left);
   const above = live.length + head.length;
   const all = [...live, ...head, ...lines, ...foot].slice(0, room);
   return {
     lines: all.map((line) => cutLine(line, size.columns)),
     cursor: cursor && { row: above + cursor.row, column: cursor.column },
     ...(scrolled === undefined ? {} : { scrolled }),
+    isOver: whole.length > left,
   };
 }
 
-/** What is not final yet, and what follows it: its last rows. */
+/** What is not final yet, and what follows it: its last rows, and a few more where there is no room for all. */
 function liveLines({ model, committed, look, size, nowMono }: Scene, room: number): Line[] {
   const rows = size.rows < SMALL || size.columns < NARROW ? 1 : MOST_PRINTED;
   const tailChars = size.columns * size.rows * TAIL_SCREENS;
   const lines: Line[] = [];
   for (const entry of model.entries.slice(committed).toReversed()) {
-    if (lines.length >= room) break;
-    lines.unshift(...entryLines(entry, { ...look, tailChars, live: { rows, nowMono } }));
+    if (lines.length > room) break;
+    lines.unshift(...restLines(entry, { ...look, tailChars, live: { rows, nowMono } }));
   }
-  return room === 0 ? [] : lines.slice(-room);
+  return lines;
 }
 
 /** The question, and the end of its answer: all of it goes into the transcript later. */

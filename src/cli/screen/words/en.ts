@@ -130,6 +130,7 @@ export const en = {
     refused: "refused",
     refusedFor: (why: string) => `refused: ${why}`,
     interrupted: "interrupted",
+    brokeOff: "this answer broke off and begins anew; the model does not see what is above",
     interruptedReply: "interrupted; the model does not see what it had begun to say",
     process: (pid: number) => `process ${pid}`,
     otherClient: "another client",

@@ -132,6 +132,7 @@ export const zh: Phrases = {
     refused: "已拒绝",
     refusedFor: (why) => `已拒绝：${why}`,
     interrupted: "已中断",
+    brokeOff: "这个回答中断了，将重新开始；模型看不到上面的内容",
     interruptedReply: "已中断；模型看不到它刚才说了一半的内容",
     process: (pid) => `进程 ${pid}`,
     otherClient: "另一个客户端",
