@@ -20,6 +20,7 @@ const ROWS = [
   aRow({ pid: 2, intent: "dig it" }),
   aRow({ pid: 3, session: true }),
   aRow({ pid: 4, kind: "native", name: "sh" }),
+  aRow({ pid: 5, intent: "Review the journal of this repository" }),
 ];
 
 /** Enter on a process in /top of session 1. */
@@ -66,10 +67,11 @@ async function chosen(pid: number) {
 }
 
 test("Enter in /top opens a session, comes back to this one, and says what has nothing to show", async () => {
-  const [own, other, program] = [await chosen(1), await chosen(3), await chosen(4)];
+  const [own, other, program, long] = [await chosen(1), await chosen(3), await chosen(4), await chosen(5)];
   expect([own.done.isClosed, other.done.switched]).toEqual([true, 3]);
   expect(program.shown()).toContain("PID 4 is not an agent");
-  for (const { done } of [own, other, program]) done.view?.closed?.();
+  expect(long.shown()).toContain("[5] Review the journal of t… · ");
+  for (const { done } of [own, other, program, long]) done.view?.closed?.();
 });
 
 test("Enter in /top on another agent shows what it says, as it says it, until it is left", async () => {

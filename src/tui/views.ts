@@ -4,7 +4,7 @@ import type { WireRow } from "../abi/methods/process.ts";
 import { sessionOf } from "../cli/chat/ref.ts";
 import { invalid } from "../cli/screen/errors.ts";
 import { rewindLines } from "../cli/screen/rewind-lines.ts";
-import { safeLine } from "../cli/screen/text/safe-text.ts";
+import { intentCell } from "../cli/screen/table/process-cells.ts";
 import type { App } from "./app.ts";
 import { copyText } from "./clipboard.ts";
 import { putOutput } from "./commands.ts";
@@ -21,6 +21,8 @@ import type { MessagePlace } from "./view/pages.ts";
 /** The most steps that are listed, and that a place is looked for in. */
 const STEPS = 1_000;
 const MOST_STEPS = 10_000;
+/** Of what an agent is to do, in the last line of its view. */
+const TITLE_COLUMNS = 24;
 
 export class Views {
   readonly #app: App;
@@ -45,7 +47,7 @@ export class Views {
   look(pid: number, task: string, wish: Pick<TranscriptWish, "key" | "hint" | "closed"> = {}): void {
     const app = this.#app;
     const { words, client, call } = app;
-    const title = `[${pid}] ${safeLine(task.split("\n", 1)[0] ?? "").slice(0, 24)} · `;
+    const title = `[${pid}] ${intentCell(task, TITLE_COLUMNS)} · `;
     const onlooker = new Onlooker(pid, {
       ...{ words, client: client.name, daemon: call.host.daemon, nowMono: () => app.nowMono },
       begun: () => view.refresh(),
