@@ -130,8 +130,13 @@ export function shownRows(
 
 /** `23s · ↓ 10.9k tokens`, `2s` before its first answer has ended; `unit`: as the language of the screen has it. */
 export function useWords({ elapsed, tokens }: Pick<PanelRow, "elapsed" | "tokens">, unit = "tokens"): string {
-  const seconds = Math.floor(elapsed / 1_000);
-  const time = seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
+  const time = timeWords(elapsed);
   if (tokens === 0) return time;
   return `${time} · ↓ ${tokens < 1_000 ? tokens : `${(tokens / 1_000).toFixed(1)}k`} ${unit}`;
+}
+
+/** `23s`, `1m 23s`. */
+export function timeWords(elapsed: number): string {
+  const seconds = Math.floor(elapsed / 1_000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m ${seconds % 60}s`;
 }

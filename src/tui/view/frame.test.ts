@@ -64,6 +64,9 @@ test("liveFrame() says that it asks you, where an open question has no call on t
   const activity = { sinceMono: 2_000, chars: 0, tokens: 0, waits: "" };
   const shown = liveFrame(aScene({ activity }, { dialog })).lines.map(textOf).join("\n");
   expect(shown).toContain("asks you (3s");
+  const late = liveFrame(aScene({ activity: { ...activity, sinceMono: -70_000 } }, { dialog }));
+  // as the rows of agents below it
+  expect(late.lines.map(textOf).join("\n")).toContain("asks you (1m 15s");
 });
 
 test("liveFrame() says what runs: calls without an outcome, by the tool that is called, and before them that it asks you", () => {

@@ -1,5 +1,6 @@
 /** The live part of the screen: what is in progress, what waits, the dialog or the editor, and the lines below. Pure. */
 import { readNotice } from "../../abi/child.ts";
+import { timeWords } from "../../abi/panel/rows.ts";
 import { endedLine } from "../../cli/screen/chat-lines.ts";
 import { safeLine } from "../../cli/screen/text/safe-text.ts";
 import type { Size } from "../../cli/screen/top/frame.ts";
@@ -137,7 +138,7 @@ function activityLines({ model, look, size, nowMono, reducesMotion, dialog }: Sc
     what,
     { text: ` (${[...facts, words.toInterrupt].join(" · ")})`, style: theme.dim },
   ];
-  const time = `${Math.floor(elapsed / 1000)}s`;
+  const time = timeWords(elapsed);
   const whole = lineWith(time, ...(tokens > 0 ? [`↓ ${words.tokens(shortCount(tokens))}`] : []));
   // why it waits has a row more where it would be cut
   return [[], ...(lineWidth(whole) <= size.columns ? [whole] : wrapped(lineWith(time), size.columns, "  "))];
