@@ -174,9 +174,10 @@ test("a failure brings what was said last, and the reason; without a word, the r
     text: "Half.",
     error: { code: "DRIVER", message: expect.stringContaining("(pid 10) failed: the model is down. Above") },
   });
-  await expect(call({})).rejects.toMatchObject({
+  // by the name that the call gave it, which is that of its row and its address
+  await expect(call({ name: "scout" })).rejects.toMatchObject({
     code: "DRIVER",
-    message: "agent general-purpose (pid 11) failed: the model is down",
+    message: "agent scout (pid 11) failed: the model is down",
   });
 });
 

@@ -274,7 +274,7 @@ function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {
   };
   if (exit.code === EXIT.completed.code)
     return { text: `${result === "" ? "(it ended without a word)" : result}${own}${modeNote(args)}`, meta };
-  const why = `agent ${typeOf(args)} (pid ${pid}) ${exit.kind === "killed" ? "was ended" : "failed"}: ${exit.reason.replace(/^killed: /, "")}${tree === "" ? "" : `; ${tree}`}`;
+  const why = `agent ${args.name ?? typeOf(args)} (pid ${pid}) ${exit.kind === "killed" ? "was ended" : "failed"}: ${exit.reason.replace(/^killed: /, "")}${tree === "" ? "" : `; ${tree}`}`;
   if (result === "") throw failure(errorCodeOf(ended), why);
   return {
     text: result,
