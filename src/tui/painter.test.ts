@@ -7,6 +7,7 @@ import { en } from "../cli/screen/words/en.ts";
 import type { App } from "./app.ts";
 import { NEW } from "./editor/edit.ts";
 import { Painter } from "./painter.ts";
+import { lostModel } from "./state/catch-up.ts";
 import { EMPTY, type Model } from "./state/model.ts";
 import { notice, reduce } from "./state/reduce.ts";
 import { textOf } from "./text/line.ts";
@@ -295,4 +296,22 @@ test("an attempt that breaks while all of it can still be taken off leaves nothi
   expect(whole).toMatch(
     /^ ● part 0 .* part 27 of it · this answer broke off and begins anew.* ● Something else\.$/,
   );
+});
+
+test("an answer that is void stays once where no other comes, and one that the daemon did not end is told apart", async () => {
+  for (const end of ["failed", "gone", "lost"]) {
+    const now = aConversation(40, 12);
+    now.begin();
+    now.grow(LONG);
+    now.painter.now();
+    now.tell({ event: "tombstone", reply_id: "m" });
+    now.painter.now();
+    if (end === "failed") now.over("failed");
+    if (end === "gone") now.tell({ event: "error", error_message: "it is gone" });
+    if (end === "lost") now.app.model = lostModel(now.app.model, en);
+    const whole = (await now.end()).join(" ").replaceAll(/ +/g, " ");
+    for (const part of ["part 0 of it", "part 27 of it"]) expect(whole.split(part).length).toBe(2);
+    expect(whole.split("part 29 of it").length).toBe(end === "lost" ? 1 : 2);
+    expect(whole.includes("begins anew")).toBe(end === "lost");
+  }
 });
