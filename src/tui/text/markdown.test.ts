@@ -42,6 +42,7 @@ test("markdownLines() shows links by reference and their addresses as they are w
   expect(rows("[a][1]\n\n[1]: https://a.example")).toEqual(["[a][1]", "", "[1]: https://a.example"]);
   expect(rows("- [ ] todo\n\n- [x] done")).toEqual(["• [ ] todo", "• [x] done"]);
   expect(rows("- one\n  - deep\n\n- two\n\n  more")).toEqual(["• one", "  • deep", "• two", "  ", "  more"]);
+  expect(rows("   1. one\n    more\n\n1. two")).toEqual(["1. one", "   more", "2. two"]);
 });
 
 const SNIPPETS = [

@@ -61,9 +61,9 @@ export function closedUntil(text: string, item?: number): BlockPlace | undefined
   const safe = safeLines(text.slice(0, text.lastIndexOf("\n") + 1));
   const lead = BLANKS.exec(safe)?.[0].length ?? 0;
   const tokens = renumbered(new Lexer(READER.defaults).blockTokens(safe.slice(lead)), item);
-  const at = tokens.findLastIndex((token) => !isBlank(token));
+  const at = tokens.findLastIndex(({ type }) => type !== "space");
   const open = tokens[at];
-  if (open === undefined) return undefined;
+  if (open === undefined || isBlank(open)) return undefined;
   const before = tokens.slice(0, at);
   const begin = lead + sourceOf(before).length;
   if (open.type === "list" && open.items.length > 1) {
@@ -76,14 +76,15 @@ export function closedUntil(text: string, item?: number): BlockPlace | undefined
 }
 
 function isClosed(before: readonly Token[], open: Token): boolean {
-  const last = before.at(-1);
-  if (last === undefined || before.every(isBlank)) return false;
-  if (/\n[ \t]*\n$/.test(last.raw) || last.type === "space") return true;
+  const last = before.findLast(({ type }) => type !== "space");
+  if (last === undefined) return false;
+  if (/\n[ \t]*\n$/.test(sourceOf(before))) return true;
   // a line of dashes may make the head of a table of the one before it
   if (open.type === "hr" || (open.type === "list" && !ITEM.test(open.raw))) return false;
   return last.type === "paragraph" ? ENDS_PARAGRAPH.has(open.type) : ENDS_BY_ITSELF.has(last.type);
 }
 
+/** To the eye: of no-break spaces marked makes a paragraph, or a part of the list before them. */
 function isBlank({ raw }: Token): boolean {
   return raw.trim() === "";
 }
@@ -266,6 +267,7 @@ function folded(spans: readonly Span[], width: number): Line[] {
     if (span === BREAK) lines.push([]);
     else lines.at(-1)?.push({ ...span, text: span.text.replaceAll("\t", "    ") });
   }
+  while (lines.length > 1 && lines.at(-1)?.every(({ text }) => text.trim() === "") === true) lines.pop();
   return lines.flatMap((line) => (lineWidth(line) <= width ? [line] : wrapped(line, width)));
 }
 
