@@ -166,7 +166,7 @@ describe("crux at a terminal", () => {
     window.type("q");
     await window.shows("● general-purpose  digs");
     window.type("\x02");
-    await window.shows("[kernel] PID 2: in the background");
+    await window.shows("runs on as pid 2");
     await window.shows("Meanwhile more.");
     gate.resolve();
     await window.shows("It was found.");
