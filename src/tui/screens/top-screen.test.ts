@@ -69,8 +69,9 @@ test("the table stands there after one look, follows the daemon, and rests once 
     expect(screen.text).toBe("reading …");
     expect(await screen.answered()).toMatch(/^2 processes.*\n.*\n.*PID.*\n *2 .*second\n *1 .*first/);
     screen.rows.push(aRow({ pid: 4, intent: "fourth" }));
+    const again = screen.answered();
     await vi.advanceTimersToNextTimerAsync();
-    expect(screen.text).toContain("fourth");
+    expect(await again).toContain("fourth");
     screen.view.closed();
     expect([vi.getTimerCount(), screen.daemon.openConnections]).toEqual([0, 0]);
   } finally {
