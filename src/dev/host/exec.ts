@@ -83,8 +83,9 @@ export class HostProcesses implements HostExec {
   /** Children that have exited, but whose namespace or sandbox has not ended yet. */
   readonly #ending = new Set<Promise<unknown>>();
   readonly #isKeeping: boolean;
-  /** Of keepers, without a command. */
+  /** Of keepers, before any has taken a command. */
   #failures = 0;
+  #againAtMs = 0;
   #isClosed = false;
 
   constructor({
@@ -104,7 +105,10 @@ export class HostProcesses implements HostExec {
       {
         prepare: (spec, program, known) =>
           this.#keep(spec, program, known) ?? this.#prepare(spec, program, { known, isAhead: true }),
-        dressed: (spec, program) => this.#dressed(spec, program),
+        dressed: (spec, program) => {
+          this.#failures = 0;
+          return this.#dressed(spec, program);
+        },
         wantedOf: (spec, program) => this.#wantedOf(spec, program),
       },
       clock,
@@ -259,7 +263,7 @@ export class HostProcesses implements HostExec {
     const isolation = this.#confining();
     if (libc === undefined || words === undefined || isolation.wrapper?.kind !== "bubblewrap")
       return undefined;
-    if (this.#failures >= maxFailures) return undefined;
+    if (this.#failures >= maxFailures && this.#clock.mono() < this.#againAtMs) return undefined;
     const { env, mark } = this.#dressed(spec, program);
     const confinement = this.#confine({ spec, program, isAhead: true, isKept: true }, env);
     if (confinement?.isKept !== true) {
@@ -274,7 +278,9 @@ export class HostProcesses implements HostExec {
       new PreparedChild({ ...preparing, keeper: { words, fd, onReport } });
     const kept = new KeptSandbox({ libc, pipes: this.#pipes, confinement, start });
     void kept.ended.then(() => {
-      if (kept.hasFailed) this.#failures++;
+      if (!kept.hasFailed) return;
+      this.#failures++;
+      this.#againAtMs = this.#clock.mono() + againMs;
     });
     return kept;
   }
@@ -328,8 +334,9 @@ export class HostProcesses implements HostExec {
   }
 }
 
-/** After so many no other is tried: something here does not let them be. */
+/** After so many in a row no other is tried for a while: something here does not let them be, or files come and go. */
 const maxFailures = 3;
+const againMs = 60_000;
 const KEEPER = { argv: ["keeper"], cwd: "/" } as const;
 
 const isByNamespaces = (kind: string): boolean => kind === "bubblewrap" || kind === "namespaces";

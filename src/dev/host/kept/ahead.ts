@@ -77,7 +77,8 @@ export class Ahead {
     const { sandbox } = found;
     const wanted = this.#maker.wantedOf(spec, program);
     if (wanted === undefined || sandbox.confinement?.holds(wanted) !== true) {
-      if (!isKept(sandbox) || isOneOf(found, spec, program)) this.#end(found);
+      // one that is kept may yet serve others: only this program, or its folder, needs other mounts
+      if (!isKept(sandbox) || !this.#stands(found)) this.#end(found);
       return undefined;
     }
     if (isKept(sandbox)) return sandbox.run(this.#maker.dressed(spec, program));
@@ -106,6 +107,12 @@ export class Ahead {
     } catch {
       // the next command reports the error
     }
+  }
+
+  /** Whether it would be made in the same way again. */
+  #stands({ sandbox, spec, program }: Spare): boolean {
+    const own = this.#maker.wantedOf(spec, program);
+    return own !== undefined && sandbox.confinement?.holds(own) === true;
   }
 
   /** Resolves when all kept sandboxes have ended. */

@@ -23,11 +23,14 @@ import { keeperWords } from "./keeper-in-perl.ts";
 const own = realpathSync(mkdtempSync("/var/tmp/crux-kept-"));
 const sandboxes = new Sandboxes({ dir: join(own, "sb"), ledgerDir: join(own, "ledger") });
 /** Its keepers find something mounted in the place of /proc, so that no other may be. */
+let isBroken = true;
 const broken = new Sandboxes({ dir: join(own, "broken"), ledgerDir: join(own, "broken-ledger") });
 const confine = broken.confine.bind(broken);
 broken.confine = (what) => {
   const made = confine(what);
-  return made.isKept === true ? { ...made, options: [...made.options, "--tmpfs", "/proc"] } : made;
+  return made.isKept === true && isBroken
+    ? { ...made, options: [...made.options, "--tmpfs", "/proc"] }
+    : made;
 };
 let idle = Promise.withResolvers<void>();
 /** A minute is over when a test says so. */
@@ -186,6 +189,17 @@ describe.skipIf(by === undefined || keeperWords() === undefined)("a kept sandbox
     expect(await kept()).not.toBe(keeper);
   });
 
+  it("is made anew once a protected file was replaced, also for a command in another folder", async () => {
+    for (const name of [".git", "sub"]) mkdirSync(join(work, name));
+    writeFileSync(join(work, ".git/config"), "as it was");
+    const sandbox = profile({ protect: [join(work, ".git/config")] });
+    const keeper = await begun({ sandbox });
+    writeFileSync(join(work, "fresh"), "replaced");
+    renameSync(join(work, "fresh"), join(work, ".git/config"));
+    await run("true", { sandbox, cwd: join(work, "sub"), env: { PATH: "/usr/bin:/bin", A: "b" } });
+    expect(await kept()).not.toBe(keeper);
+  });
+
   it("hides what came to be hidden meanwhile, and moves aside what a command made, told by that command alone", async () => {
     const sandbox = profile({ protect: [join(work, ".npmrc")], hide: [join(work, ".env")] });
     await begun({ sandbox });
@@ -328,4 +342,26 @@ describe.skipIf(by === undefined || keeperWords() === undefined)("a kept sandbox
       await failing.close();
     },
   );
+
+  it("is tried again a minute after it could not be made, and kept then", async () => {
+    let nowMs = 0;
+    const mending = new HostProcesses({
+      ...{ kernelId: "k-mending", epoch: 1, sandboxes: broken, ...by },
+      clock: { ...clock, mono: () => nowMs },
+    });
+    const process = { id: "mending", until: over.signal };
+    const { spec } = bashSpec("true", { cwd: work, sandbox: profile(), process });
+    const runs = async () => {
+      await mending.run(spec, new AbortController().signal).exited;
+      await systemClock.sleep(50);
+    };
+    for (let n = 0; n < 20 && mending.spares === 0; n++) await runs();
+    isBroken = false;
+    await runs();
+    expect(keepers()).toEqual([]);
+    nowMs = 60_000;
+    await runs();
+    await until(() => mending.spares === 1 && keepers().length === 1, "one is kept");
+    await mending.close();
+  });
 });
