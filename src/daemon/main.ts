@@ -12,7 +12,13 @@ import { type Lease, takeAnyLease } from "../store/lease.ts";
 import { spelled } from "../wire/codec/seat.ts";
 import type { Boot } from "./boot-context.ts";
 import { thisProcess } from "./host.ts";
-import { keepInRounds, ownQuiet, releaseFreeMemory, tuneOnceLoaded } from "./own-engine.ts";
+import {
+  keepInRounds,
+  leaveThreadsTheirLimits,
+  ownQuiet,
+  releaseFreeMemory,
+  tuneOnceLoaded,
+} from "./own-engine.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
 
 /** `code`: what V8 has compiled is kept for the next start, a file for each step. */
@@ -22,6 +28,7 @@ export async function daemonMain(
   code: Iterator<unknown>,
 ): Promise<never> {
   closeInherited();
+  leaveThreadsTheirLimits();
   tuneOnceLoaded();
   releaseFreeMemory();
   // the C library has read it; what the daemon starts is not meant by it

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { cachedDataVersionTag, setFlagsFromString } from "node:v8";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { setFlag, underUsualFlags } from "../lib/v8-flags.ts";
@@ -52,6 +53,34 @@ test("tuneOnceLoaded() takes effect after the start, and compiled code is loaded
     ];
     for (const flag of [...usually, ...later]) setFlagsFromString(`--${flag}`);
   }
+});
+
+/** In a process of its own: what the young heaps of a daemon and of a thread hold after much garbage, and whether compiled code stays valid. */
+const YOUNG = `
+  import { Worker } from "node:worker_threads";
+  import v8 from "node:v8";
+  const { leaveThreadsTheirLimits } = await import(${JSON.stringify(new URL("./own-engine.ts", import.meta.url).href)});
+  const young = (v8) => {
+    for (let n = 0, held = []; n < 1e6; n++) (held = n % 5_000 === 0 ? [] : held).push({ n });
+    return v8.getHeapSpaceStatistics().find((space) => space.space_name === "new_space").physical_space_size;
+  };
+  const before = v8.cachedDataVersionTag();
+  leaveThreadsTheirLimits();
+  const program = "require('node:worker_threads').parentPort.postMessage((" + young + ")(require('node:v8')))";
+  const resourceLimits = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 64 };
+  new Worker(program, { eval: true, execArgv: [], resourceLimits }).on("message", (thread) =>
+    console.log(JSON.stringify({ own: young(v8), thread, isSame: v8.cachedDataVersionTag() === before })),
+  );
+`;
+
+test("leaveThreadsTheirLimits() leaves the heap of the daemon as it was started, and compiled code valid", () => {
+  const sizes = ["--min-semi-space-size=4", "--max-semi-space-size=4"];
+  const argv = [...sizes, "--input-type=module", "-e", YOUNG];
+  const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+  const told = JSON.parse(stdout || JSON.stringify(stderr));
+  expect(told).toMatchObject({ isSame: true });
+  expect(told.own).toBeGreaterThan(4 * MB);
+  expect(told.thread).toBeLessThan(3 * MB);
 });
 
 function* threeFiles(kept: string[]): Generator<undefined, void> {

@@ -20,6 +20,7 @@
  * no process is at work, else at the end of the daemon, and each file has a round of its own.
  */
 import { performance } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
 import { findLibc } from "../dev/host/libc.ts";
 import { setFlag, underUsualFlags } from "../lib/v8-flags.ts";
 
@@ -39,6 +40,14 @@ export function tuneOnceLoaded(): void {
     for (const [flag, usual] of FLAGS) setFlag(flag, usual);
   };
   setTimeout(tune, LOADED_MS).unref();
+}
+
+/**
+ * The sizes of the young heap that the daemon was started with (wire/client/daemon.ts) would be those of its threads too, whatever
+ * limits these are given. Its own heap has taken them before any of its code runs; compiled code does not depend on them.
+ */
+export function leaveThreadsTheirLimits(): void {
+  for (const end of ["min", "max"]) setFlagsFromString(`--${end}-semi-space-size=0`);
 }
 
 const MEMORY_LOOK_MS = 2_000;
