@@ -1,5 +1,6 @@
 /** The models of each driver: tiers, and cards made from the table of what is published (model-table.ts). */
 import type { ModelCard, Usage } from "../abi/llm.ts";
+import { nearNames } from "../lib/text/near-names.ts";
 import { findRow, MODEL_TABLE, type ModelRow } from "./model-table.ts";
 import { costAt, dearest, type Price } from "./prices.ts";
 
@@ -164,6 +165,19 @@ export function knownModels(): readonly KnownModel[] {
       return { driver, id, short: shortName(driver, id), card: cardOf(driver, id), price };
     });
   });
+}
+
+/**
+ * At most three models of the driver that a name may have meant: those close to it, else those of its family. Empty: the
+ * tables have it, or have nothing like it.
+ */
+export function nearModels(driver: CardedDriver, id: string): readonly string[] {
+  const ids = knownModels().flatMap((known) => (known.driver === driver ? [known.id] : []));
+  if (id === "" || ids.includes(id) || findRow(id) !== undefined) return [];
+  const near = nearNames(id, ids, (known) => Math.ceil(known.length / 3));
+  const family = /^[a-z]+-/.exec(id)?.[0];
+  const kin = family === undefined ? [] : ids.filter((known) => known.startsWith(family));
+  return (near.length > 0 ? near : kin).slice(0, 3);
 }
 
 /** The short name of a model: the vendor's own word, if it has one, rather than the size. */

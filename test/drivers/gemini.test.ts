@@ -167,6 +167,14 @@ describe("geminiDriver()", () => {
     });
   });
 
+  it("stream() names the models near one that the vendor does not have", async () => {
+    const server = await serve({ script: error(404, undefined, "models/gemini-9 is not found") });
+    await expect(ask(gemini(server), { model: "gemini-9" })).rejects.toMatchObject({
+      kind: "model_not_found",
+      hint: expect.stringContaining("(near: gemini-4-carbon, gemini-4-hydrogen, gemini-3.8-flash)"),
+    });
+  });
+
   it("stream() tells a blocked prompt, and an error within the stream", async () => {
     const blocked = { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, modelVersion: MODEL };
     const server = await serve({

@@ -154,6 +154,12 @@ describe("ollamaDriver()", () => {
     expect(await failureOf(ollama(server))).toMatchObject({ kind: "server" });
   });
 
+  it("stream() does not ask again for a model that the memory is too small for", async () => {
+    const message = "model requires more system memory (5.6 GiB) than is available (3.1 GiB)";
+    const server = await serve({ script: error(500, undefined, message) });
+    expect(await failureOf(ollama(server))).toMatchObject({ kind: "invalid", code: "INVALID" });
+  });
+
   it("stream() asks which model there is, when nobody names one, and says how to get one", async () => {
     const server = await serve({ script: text("Hi."), models: ["llama-test"] });
     await ask(ollama(server, ""));

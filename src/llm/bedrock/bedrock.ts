@@ -12,8 +12,9 @@ import { cardOf } from "../cards.ts";
 import type { AttemptRequest } from "../driver.ts";
 import { findBaseUrl } from "../http/base-url.ts";
 import type { Codec, ErrorWords } from "../http/codec.ts";
-import { kindOf, notConfigured } from "../http/failure.ts";
+import { notConfigured } from "../http/failure.ts";
 import { HttpDriver, type Outgoing, type Profile } from "../http/http-driver.ts";
+import { kindOf } from "../http/kinds.ts";
 import { type Json, objectOf, stringOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
 import { awsKeys, KEYS_HINT } from "./credentials.ts";
@@ -90,6 +91,8 @@ const statuses: Readonly<Record<string, number>> = {
   modelTimeoutException: 408,
   serviceUnavailableException: 503,
   validationException: 400,
+  accessDeniedException: 403,
+  resourceNotFoundException: 404,
 };
 
 function failureOf({ type, name, message, error }: Json): ErrorWords | undefined {

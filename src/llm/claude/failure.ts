@@ -1,6 +1,7 @@
 /** Maps the program's failures to error kinds. */
 import { LlmError } from "../../abi/llm-error.ts";
-import { kindOf, notConfigured } from "../http/failure.ts";
+import { notConfigured } from "../http/failure.ts";
+import { kindOf } from "../http/kinds.ts";
 import { type Json, stringOf } from "../json.ts";
 
 export const CLAUDE_DEVICE = "/dev/llm/claude";

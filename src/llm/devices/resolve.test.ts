@@ -463,6 +463,15 @@ describe("doubt()", () => {
     expect(doubt("openai", "zzz")).toContain("crux model list");
   });
 
+  it.each([
+    ["gemini", "gemini-9", "(near: gemini-4-carbon, gemini-4-hydrogen, gemini-3.8-flash)"],
+    ["gemini", "gemini-2.5-flsh", "(near: gemini-2.5-flash, "],
+    ["openai", "gpt-9", "(near: gpt-6.1-sol, gpt-6.1-terra, gpt-6-luna)"],
+    ["vertex", "gemini-9", "(near: gemini-"],
+  ])("names those of its family where none is close: %s/%s", (driver, model, near) => {
+    expect(doubt(driver, model)).toContain(near);
+  });
+
   it("has none of sizes, dated and own names, nor of servers that have models of any name", () => {
     const models = { "my-model": { price: { input: 1, output: 2 } } };
     for (const [driver, model] of [

@@ -1,7 +1,6 @@
 /** Lists the choices for the user: the drivers, whether they are configured, and the known models. */
 import type { DriverView, ModelView } from "../../kernel/ports/models.ts";
-import { nearNames } from "../../lib/text/near-names.ts";
-import { type CardedDriver, knownModels, modelId } from "../cards.ts";
+import { type CardedDriver, knownModels, modelId, nearModels } from "../cards.ts";
 import { namedByEnv } from "../gemini/env.ts";
 import { findRow } from "../model-table.ts";
 import { DRIVERS, type DriverName } from "../names.ts";
@@ -30,10 +29,10 @@ export function envModel(driver: string, env: Env, model: string): string {
 export function doubtOf(driver: CardedDriver, model: string, settings: ModelSettings): string | undefined {
   const id = modelId(driver, model);
   if (driver === "ollama" || driver === "vllm" || id === "") return undefined;
-  const ids = knownModels().flatMap((known) => (known.driver === driver ? [known.id] : []));
-  if (ids.includes(id) || findRow(id) !== undefined || findOwn(settings, { driver, id }) !== undefined)
+  const isKnown = knownModels().some((known) => known.driver === driver && known.id === id);
+  if (isKnown || findRow(id) !== undefined || findOwn(settings, { driver, id }) !== undefined)
     return undefined;
-  const near = nearNames(id, ids, (known) => Math.ceil(known.length / 3)).slice(0, 3);
+  const near = nearModels(driver, id);
   const names = near.length === 0 ? "crux model list has those that are known" : `near: ${near.join(", ")}`;
   return `no table has ${id} (${names}): where its server does not have it either, the next call fails`;
 }

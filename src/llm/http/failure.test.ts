@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerError, checkKey, connectionError, type Endpoint, kindOf, retryAfter } from "./failure.ts";
+import { answerError, checkKey, connectionError, type Endpoint, retryAfter } from "./failure.ts";
 
 const endpoint: Endpoint = {
   device: "/dev/llm/anthropic",
@@ -16,37 +16,6 @@ const answer = (status: number | undefined, message = "", type = "", code = "") 
   code,
 });
 
-describe("kindOf()", () => {
-  it.each([
-    [429, "Rate limit reached", "rate_limit"],
-    [429, "You exceeded your current quota, please check your plan and billing", "quota"],
-    [400, "Your credit balance is too low", "quota"],
-    [400, "prompt is too long: 9 tokens > 8 maximum", "prompt_too_long"],
-    [400, "This model's maximum context length is 8 tokens", "prompt_too_long"],
-    [400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", "prompt_too_long"],
-    [400, "This model's maximum prompt length is 8 but the request contains 9 tokens.", "prompt_too_long"],
-    [400, "Incorrect API key provided: xa***ef.", "auth"],
-    [400, "The provided model identifier is invalid.", "model_not_found"],
-    [400, "Could not process image", "media"],
-    [400, "temperature: range: 0..1", "invalid"],
-    [422, "unprocessable", "invalid"],
-    [409, "conflict", "server"],
-    [503, "The engine is currently overloaded", "overloaded"],
-    [503, "no", "server"],
-  ] as const)("takes %i %j as %s", (status, message, kind) => {
-    expect(kindOf(answer(status, message))).toBe(kind);
-  });
-
-  it.each([
-    ["overloaded_error", "overloaded"],
-    ["rate_limit_error", "rate_limit"],
-    ["api_error", "server"],
-    ["", "server"],
-  ] as const)("takes %j within a stream as %s", (type, kind) => {
-    expect(kindOf(answer(undefined, "text", type))).toBe(kind);
-  });
-});
-
 describe("answerError()", () => {
   it.each([
     ["Limit 30000, Used 29000, Requested 2000. Please try again in 1.2s. Visit https://h.example", 1_200],
@@ -58,6 +27,13 @@ describe("answerError()", () => {
   ])("reads when to try again from %j", (message, retryAfterMs) => {
     expect(answerError(endpoint, answer(429, message)).retryAfterMs).toBe(retryAfterMs);
     expect(answerError(endpoint, { ...answer(429, message), retryAfterMs: 5 }).retryAfterMs).toBe(5);
+  });
+
+  it("names the models that are near one that is not there", () => {
+    const near = ["claude-sonnet-5-5", "claude-opus-5-5"];
+    expect(answerError(endpoint, { ...answer(404, "model: claude-sonet-5-5"), near }).hint).toBe(
+      "Name another model with --model (near: claude-sonnet-5-5, claude-opus-5-5), or check the base URL.",
+    );
   });
 
   it("says how to log in where no variable holds a key", () => {

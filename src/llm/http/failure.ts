@@ -3,6 +3,7 @@ import type { LlmErrorKind } from "../../abi/llm.ts";
 import { LlmError, REFUSAL_HINT } from "../../abi/llm-error.ts";
 import { foreignJson } from "../json.ts";
 import { HttpSilence, pageWords } from "./client.ts";
+import { kindOf } from "./kinds.ts";
 
 /** The server, described in words that help the user to fix its configuration. */
 export interface Endpoint {
@@ -33,57 +34,8 @@ export interface ErrorAnswer {
   readonly kind?: LlmErrorKind | undefined;
   /** The delay that the body names, if no header does. */
   readonly retryAfterMs?: number | undefined;
-}
-
-const byStatus: Readonly<Record<number, LlmErrorKind>> = {
-  401: "auth",
-  402: "quota",
-  403: "forbidden",
-  404: "model_not_found",
-  408: "timeout",
-  409: "server",
-  413: "prompt_too_long",
-  429: "rate_limit",
-  529: "overloaded",
-};
-
-/** Error types of events within a stream, which have no status. */
-const byType: Readonly<Record<string, LlmErrorKind>> = {
-  overloaded_error: "overloaded",
-  rate_limit_error: "rate_limit",
-  authentication_error: "auth",
-  permission_error: "forbidden",
-  not_found_error: "model_not_found",
-  request_too_large: "prompt_too_long",
-  billing_error: "quota",
-  timeout_error: "timeout",
-  invalid_request_error: "invalid",
-  policy_violation: "refusal",
-};
-
-const tooLong =
-  /prompt is too long|context[_ ](length|window)|maximum context|input (is )?too (long|large)|exceeds? (the )?context limit|input token count|payload size exceeds|too many (input )?tokens|request too large|maximum prompt length/i;
-const outOfMoney =
-  /insufficient_quota|credit balance|billing|spend(ing)? limit|usage limit|exceeded your current quota/i;
-/** Some servers refuse a key with 400. */
-const badKey = /\b(incorrect|invalid|missing) api[ _]key\b|\bapi[ _]key (is )?(not valid|invalid|expired)\b/i;
-const badMedia = /\b(image|document|pdf|media)\b/i;
-const busy = /overloaded|at capacity|server busy/i;
-
-export function kindOf(answer: ErrorAnswer): LlmErrorKind {
-  const { status, type, code, message } = answer;
-  const text = `${type} ${code} ${message}`;
-  const kind = status === undefined ? byType[type] : byStatus[status];
-  if (kind === "rate_limit" && outOfMoney.test(text)) return "quota";
-  if (kind !== undefined && kind !== "invalid") return kind;
-  if (status === undefined && kind === undefined) return busy.test(text) ? "overloaded" : "server";
-  if (status !== undefined && status >= 500) return busy.test(text) ? "overloaded" : "server";
-  if (tooLong.test(text)) return "prompt_too_long";
-  if (outOfMoney.test(text)) return "quota";
-  if (/model_not_found/.test(code) || /\bmodel identifier is invalid\b/i.test(message))
-    return "model_not_found";
-  if (badKey.test(text)) return "auth";
-  return badMedia.test(message) ? "media" : "invalid";
+  /** Models whose names are near the one that was asked for. */
+  readonly near?: readonly string[] | undefined;
 }
 
 export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
@@ -102,7 +54,7 @@ export function answerError(endpoint: Endpoint, answer: ErrorAnswer): LlmError {
     retryAfterMs,
     shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" ? false : undefined,
     message: sentence(kind, endpoint, what, retryAfterMs),
-    hint: hintFor(kind, endpoint, { status, message: answer.message }),
+    hint: hintFor(kind, endpoint, answer),
   });
 }
 
@@ -203,7 +155,7 @@ function sentence(
 function hintFor(
   kind: LlmErrorKind,
   endpoint: Endpoint,
-  { status, message }: Pick<ErrorAnswer, "status" | "message">,
+  { status, message, near = [] }: ErrorAnswer,
 ): string | undefined {
   if (kind === "auth")
     return (
@@ -211,6 +163,8 @@ function hintFor(
     );
   if (kind === "model_not_found" && status === 404 && URL.parse(endpoint.baseUrl)?.pathname === "/")
     return "Name another model with --model, or check the base URL: those of many servers end in /v1.";
+  if (kind === "model_not_found" && near.length > 0)
+    return `Name another model with --model (near: ${near.join(", ")}), or check the base URL.`;
   if (kind === "model_not_found") return "Name another model with --model, or check the base URL.";
   if (kind === "overloaded" || kind === "server")
     return "Try again later, or let another model answer (--fallback-model).";

@@ -1,7 +1,7 @@
 /** A driver for a server that streams its replies: one class, with a profile per driver name, and a codec for the interface. */
 import type { ModelCard, StreamEvent, Usage } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
-import { type CardedDriver, cardOf, costOf, findTier } from "../cards.ts";
+import { type CardedDriver, cardOf, costOf, findTier, nearModels } from "../cards.ts";
 import type { AttemptRequest, Check, Driver } from "../driver.ts";
 import { type Json, objectOf } from "../json.ts";
 import { withOwn } from "../own-models.ts";
@@ -189,7 +189,7 @@ export class HttpDriver implements Driver {
       const headers = await this.#headers(path, signal, json);
       return await http.post(path, json, { signal, headers, limited: request.limited });
     } catch (error) {
-      throw this.#failure(error);
+      throw this.#failure(error, nearModels(this.name, model));
     }
   }
 
@@ -235,11 +235,12 @@ export class HttpDriver implements Driver {
     return authorize({ method: json === undefined ? "GET" : "POST", url, body: json ?? "", signal });
   }
 
-  #failure(error: unknown): unknown {
+  /** `near`: models with names like that of the one asked for. */
+  #failure(error: unknown, near?: readonly string[]): unknown {
     if (!(error instanceof HttpRefusal)) return error;
     const { status, headers, body, message } = error;
     const words = this.#codec.refusal(body, message, status);
-    const failure = answerError(this.#endpoint, { status, headers, ...words });
+    const failure = answerError(this.#endpoint, { status, headers, near, ...words });
     if (failure.kind !== "auth" || this.#profile.renew?.() !== true) return failure;
     const { kind, device, hint } = failure;
     return new LlmError({

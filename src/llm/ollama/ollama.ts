@@ -32,7 +32,12 @@ const ollamaCodec: Codec = {
   whole: (answer) => [answer],
   frames: readLines,
   facts: shownFacts,
-  refusal: ({ error }, fallback) => ({ type: "", code: "", message: stringOf(error) || fallback }),
+  refusal: ({ error }, fallback) => {
+    const message = stringOf(error) || fallback;
+    // a 500 as any other, but there will be no more memory the next time
+    const kind = /requires more system memory/.test(message) ? "invalid" : undefined;
+    return { type: "", code: "", message, kind };
+  },
   remark: (request, { input_tokens: read }) => {
     const sent = estimateInput(request);
     if (read === 0 || read * 2 >= sent) return undefined;

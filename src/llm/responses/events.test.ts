@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { StreamEvent } from "../../abi/llm.ts";
 import { fold } from "../fold.ts";
+import { kindOf } from "../http/kinds.ts";
 import type { Json } from "../json.ts";
 import { ResponsesDecoder } from "./events.ts";
 import { phaseMark, reasoningItem } from "./reasoning.ts";
@@ -137,6 +138,14 @@ describe("ResponsesDecoder", () => {
     expect((await replyOf(added(0, call), json(0, "{}"), end)).blocks).toEqual([]);
   });
 
+  it.each([
+    ["content_filter", "refusal"],
+    ["of a later day", "max_tokens"],
+  ])("ends a reply that is incomplete for %j with %s", async (reason, stopReason) => {
+    const response = { status: "incomplete", incomplete_details: { reason } };
+    expect((await replyOf({ type: "response.incomplete", response })).stopReason).toBe(stopReason);
+  });
+
   it("ends a call when it is done, so that it can start before the reply ends", () => {
     const types = eventsOf(created, added(0, call), json(0, "{}"), done(0, call), added(1, call)).map(
       (event) => ("index" in event ? `${event.type} ${event.index}` : event.type),
@@ -165,24 +174,15 @@ describe("ResponsesDecoder", () => {
   });
 
   it.each([
-    [
-      { type: "error", code: "server_error", message: "x" },
-      { type: "", code: "server_error" },
-    ],
-    [
-      { type: "error", error: { type: "tokens", code: "rate_limit_exceeded", message: "x" } },
-      { type: "rate_limit_error" },
-    ],
-    [
-      { type: "response.failed", response: { error: { code: "invalid_image", message: "bad" } } },
-      { type: "invalid_request_error", message: "image refused: bad" },
-    ],
-    [
-      { type: "response.failed", response: { error: { code: "bio_policy", message: "no" } } },
-      { type: "policy_violation" },
-    ],
-  ])("tells what %j says went wrong", (event, words) => {
-    expect(new ResponsesDecoder(maker).failure(event)).toMatchObject(words);
+    [{ type: "error", code: "server_error", message: "x" }, "server"],
+    [{ type: "error", error: { type: "tokens", code: "rate_limit_exceeded", message: "x" } }, "rate_limit"],
+    [{ type: "error", error: { type: "invalid_request_error", code: null, message: "x" } }, "invalid"],
+    [{ type: "response.failed", response: { error: { code: "invalid_image", message: "bad" } } }, "media"],
+    [{ type: "response.failed", response: { error: { code: "bio_policy", message: "no" } } }, "refusal"],
+    [{ type: "response.failed", response: { error: { code: "insufficient_quota", message: "x" } } }, "quota"],
+  ])("tells what %j says went wrong: %s", (event, kind) => {
+    const words = new ResponsesDecoder(maker).failure(event) ?? expect.fail();
+    expect(kindOf({ status: undefined, ...words })).toBe(kind);
   });
 
   it("takes linear time for many deltas", () => {

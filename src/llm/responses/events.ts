@@ -43,18 +43,6 @@ const incompleteReasons: Readonly<Record<string, StopReason>> = {
   content_filter: "refusal",
 };
 
-/** Codes of failures, as the types by which a failure is told. */
-const failureTypes: Readonly<Record<string, string>> = {
-  rate_limit_exceeded: "rate_limit_error",
-  insufficient_quota: "billing_error",
-  server_is_overloaded: "overloaded_error",
-  slow_down: "overloaded_error",
-  invalid_prompt: "invalid_request_error",
-  // some servers put the type in its place
-  invalid_request_error: "invalid_request_error",
-  context_length_exceeded: "invalid_request_error",
-};
-
 export class ResponsesDecoder implements Decoder {
   readonly #maker: Maker;
   #hasStarted = false;
@@ -214,7 +202,7 @@ export class ResponsesDecoder implements Decoder {
       for (const [at, item] of objectsOf(output).entries()) yield* this.#done(at, item);
     const why = stringOf(objectOf(incomplete_details).reason);
     const whole = this.#isRefusal ? "refusal" : this.#hasCalls ? "tool_use" : "end_turn";
-    this.#stopReason = status === "incomplete" ? (incompleteReasons[why] ?? "end_turn") : whole;
+    this.#stopReason = status === "incomplete" ? (incompleteReasons[why] ?? "max_tokens") : whole;
     this.#usage = usageOf(objectOf(usage));
   }
 }
@@ -237,11 +225,11 @@ function wordsOf({ code, message, type }: Json): ErrorWords {
   const told = stringOf(code);
   const isPolicy = /policy/.test(told) && !/image/.test(told);
   const isImage = /image/.test(told);
-  const kind = isPolicy ? "policy_violation" : isImage ? "invalid_request_error" : failureTypes[told];
+  const name = isPolicy ? "policy_violation" : isImage ? "invalid_request_error" : stringOf(type);
   const text = stringOf(message);
   // a refused image is told by its message
   const words = isImage && !/image/i.test(text) ? `image refused: ${text}` : text;
-  return { type: kind ?? stringOf(type), code: told, message: words };
+  return { type: name, code: told, message: words };
 }
 
 /** `input_tokens` counts cached tokens too. */
