@@ -2,7 +2,14 @@
  * Converts the Messages stream (https://docs.claude.com/en/api/messages-streaming) to StreamEvents. Unknown event
  * types, blocks, deltas and fields are skipped; the remaining blocks are numbered without gaps.
  */
-import { type Block, type BlockDelta, type StreamEvent, stopReasonOf, type Usage } from "../../abi/llm.ts";
+import {
+  type Block,
+  type BlockDelta,
+  type StopReason,
+  type StreamEvent,
+  stopReasonOf,
+  type Usage,
+} from "../../abi/llm.ts";
 import { emptied } from "../blocks.ts";
 import { NO_USAGE } from "../fold.ts";
 import { type Json, numberOf, objectOf, stringOf } from "../json.ts";
@@ -21,7 +28,7 @@ export class MessagesDecoder {
   #next = 0;
   #usage: Usage = NO_USAGE;
 
-  /** Throws RangeError for content of a block that is not open. */
+  /** Throws RangeError for content of a block that is not open, and for a reply that its platform could not read. */
   *decode(event: Json): Generator<StreamEvent> {
     switch (event.type) {
       case "message_start":
@@ -37,7 +44,7 @@ export class MessagesDecoder {
         const reason = stringOf(objectOf(event.delta).stop_reason);
         // without a reason it only reports usage
         if (reason === "") return;
-        return yield { type: event.type, delta: { stop_reason: stopReasonOf(reason) }, usage: this.#usage };
+        return yield { type: event.type, delta: { stop_reason: stopReasonIn(reason) }, usage: this.#usage };
       }
       case "message_stop":
         return yield { type: event.type };
@@ -86,6 +93,14 @@ export class MessagesDecoder {
       if (delta !== undefined) yield { type: "content_block_delta", index, delta };
     yield { type: "content_block_stop", index };
   }
+}
+
+/** What the platforms of the clouds say when their filters, and not the model, end a reply. */
+const FILTERED: ReadonlySet<string> = new Set(["guardrail_intervened", "content_filtered", "content_filter"]);
+
+function stopReasonIn(reason: string): StopReason {
+  if (reason.startsWith("malformed_")) throw new RangeError(`the model made a malformed reply (${reason})`);
+  return FILTERED.has(reason) ? "refusal" : stopReasonOf(reason);
 }
 
 /** A complete message (https://docs.claude.com/en/api/messages) as the events of its stream. */

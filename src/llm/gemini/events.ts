@@ -22,7 +22,7 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
   CONTINUATION: "max_tokens",
 };
 /** The model could not put into words what it wanted to do; asked again, it mostly can. */
-const malformed = /^(MALFORMED_|UNEXPECTED_TOOL_CALL|MISSING_THOUGHT_SIGNATURE|OTHER$)/;
+const malformed = /^(MALFORMED_|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MISSING_THOUGHT_SIGNATURE|OTHER$)/;
 const refused = /SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE|MODEL_ARMOR|JAILBREAK/;
 
 export class GeminiDecoder implements Decoder {

@@ -68,6 +68,26 @@ describe("ChatDecoder", () => {
     expect((await replyOf(end("tool_calls"))).stopReason).toBe("end_turn");
   });
 
+  it.each([
+    ["content_filter", "refusal"],
+    ["content_filter: PROHIBITED_CONTENT", "refusal"],
+    ["sensitive", "refusal"],
+    ["model_length", "model_context_window_exceeded"],
+    ["max_tokens", "max_tokens"],
+    ["of a later day", "end_turn"],
+  ])("ends a reply that stopped for %j with %s", async (said, stopReason) => {
+    expect((await replyOf(end(said))).stopReason).toBe(stopReason);
+    expect(new ChatDecoder().failure(end(said))).toBeUndefined();
+  });
+
+  it.each([
+    ["network_error", "server"],
+    ["abort", "server"],
+    ["function_call_filter: MALFORMED_FUNCTION_CALL", "stream_malformed"],
+  ])("takes %j for a failure, which is retried", (said, kind) => {
+    expect(new ChatDecoder().failure(end(said))).toMatchObject({ kind });
+  });
+
   it("subtracts cached tokens from the input", async () => {
     const usage = { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 40 } };
     expect((await replyOf(end("stop"), { choices: [], usage })).usage).toEqual({

@@ -3,7 +3,13 @@
  * Each call is its own block, joined by its index, and ends when its arguments are complete and another call begins.
  */
 import { randomUUID } from "node:crypto";
-import type { LlmErrorKind, StopReason, StreamEvent, Usage } from "../../abi/llm.ts";
+import {
+  type LlmErrorKind,
+  type StopReason,
+  type StreamEvent,
+  stopReasonOf,
+  type Usage,
+} from "../../abi/llm.ts";
 import { NO_USAGE } from "../fold.ts";
 import { BlockWriter } from "../http/block-writer.ts";
 import type { Codec, Decoder, ErrorWords } from "../http/codec.ts";
@@ -16,13 +22,17 @@ interface OpenCall {
   isEnded: boolean;
 }
 
-const stopReasons: Readonly<Record<string, StopReason>> = {
-  stop: "end_turn",
-  tool_calls: "tool_use",
-  function_call: "tool_use",
-  length: "max_tokens",
-  content_filter: "refusal",
-};
+const stopReasons: ReadonlyMap<string, StopReason> = new Map([
+  ["stop", "end_turn"],
+  ["tool_calls", "tool_use"],
+  ["function_call", "tool_use"],
+  ["length", "max_tokens"],
+  ["content_filter", "refusal"],
+  // Zhipu's word for the same
+  ["sensitive", "refusal"],
+  // Mistral: the context is full
+  ["model_length", "model_context_window_exceeded"],
+]);
 
 /** Reasons that are failures: DeepSeek's word for a reply that it had no resources to complete, and that of routers. */
 const BROKEN_OFF: ReadonlyMap<string, LlmErrorKind> = new Map([
@@ -30,6 +40,10 @@ const BROKEN_OFF: ReadonlyMap<string, LlmErrorKind> = new Map([
   ["error", "server"],
   // vLLM and SGLang: the server gave up the request
   ["abort", "server"],
+  // Zhipu
+  ["network_error", "server"],
+  // Google: the call that the model made was none
+  ["function_call_filter", "stream_malformed"],
 ]);
 
 export class ChatDecoder implements Decoder {
@@ -53,7 +67,7 @@ export class ChatDecoder implements Decoder {
     const [choice] = objectsOf(event.choices);
     const told = errorIn(event) ?? choice?.error ?? undefined;
     if (told !== undefined) return wordsOf(told);
-    const reason = stringOf(choice?.finish_reason);
+    const reason = wordOf(choice?.finish_reason);
     const kind = BROKEN_OFF.get(reason);
     if (kind === undefined) return undefined;
     return { type: "", code: reason, message: `it broke off the reply (${reason})`, kind };
@@ -78,7 +92,7 @@ export class ChatDecoder implements Decoder {
     for (const [at, fragment] of objectsOf(delta.tool_calls).entries()) yield* this.#call(fragment, at);
     // the one call of servers from before there were several
     if (delta.function_call) yield* this.#call({ function: delta.function_call }, 0);
-    this.#finishReason = stringOf(choice.finish_reason) || this.#finishReason;
+    this.#finishReason = wordOf(choice.finish_reason) || this.#finishReason;
   }
 
   /** The events that end the reply. */
@@ -91,7 +105,7 @@ export class ChatDecoder implements Decoder {
 
   /** The stop reason. If there are calls, it is `tool_use` even if the server says `stop`, as some servers do. */
   #stopReason(): StopReason {
-    const said = stopReasons[this.#finishReason] ?? "end_turn";
+    const said = stopReasons.get(this.#finishReason) ?? stopReasonOf(this.#finishReason);
     if (this.#isRefusal) return "refusal";
     if (said === "end_turn" && this.#calls.size > 0) return "tool_use";
     return said === "tool_use" && this.#calls.size === 0 ? "end_turn" : said;
@@ -145,6 +159,11 @@ export class ChatDecoder implements Decoder {
       delta: { type: "input_json_delta", partial_json },
     };
   }
+}
+
+/** The reason for an end without what Google adds to it: `content_filter: PROHIBITED_CONTENT`. */
+function wordOf(reason: unknown): string {
+  return stringOf(reason).replace(/:.*$/s, "");
 }
 
 function* endCall(call: OpenCall): Generator<StreamEvent> {
