@@ -12,7 +12,7 @@ import { MessagesDecoder } from "../anthropic/events.ts";
 import type { DriverCaller } from "../driver.ts";
 import { cancelled } from "../http/failure.ts";
 import { foreignJson, type Json, objectOf, objectsOf, stringOf } from "../json.ts";
-import type { NextTurn, ToolResult } from "./continuation.ts";
+import { type NextTurn, resultFor, type ToolResult } from "./continuation.ts";
 import { CLAUDE_DEVICE, exitError, resultError } from "./failure.ts";
 import { type ClaudeLaunch, TOOL_PREFIX } from "./launch.ts";
 
@@ -24,10 +24,19 @@ const listed = (tool: ToolSpec): object => ({ ...tool, _meta: { "anthropic/maxRe
 /** The most unread output of a child, in characters; if the reader falls further behind, the output is cut off. */
 const MAX_QUEUED_CHARS = 32 * 1024 * 1024;
 
-/** A call of the program that waits for its result: of its request over the pipe, and in MCP. */
-interface OpenCall {
+/** The program asks for the result of a call, and which one it means cannot be told. */
+export class LostCall extends Error {}
+
+/** A request of the program: over the pipe, and in MCP. */
+interface Asked {
   readonly request: string;
   readonly message: unknown;
+}
+
+/** A call that waits for its result. */
+interface OpenCall extends Asked, Pick<ToolResult, "name" | "input"> {
+  /** Of the call in the reply; "": an older program does not say it. */
+  readonly id: string;
 }
 
 export class ClaudeChild {
@@ -36,9 +45,12 @@ export class ClaudeChild {
   readonly #child: ExecChild;
   readonly #exited: ExecChild["exited"];
   readonly #lines = new LineQueue((line) => this.#isForTurn(line));
-  /** By the id of the call in the reply. */
-  readonly #calls = new Map<string, OpenCall>();
+  #calls: OpenCall[] = [];
+  /** What the program has not collected, by the id of the call in the reply. */
   readonly #results = new Map<string, ToolResult>();
+  /** Whether the program has the results of its last reply to collect, and nothing else to do. */
+  #isCollecting = false;
+  #isAtALoss = false;
   #stderr = "";
   #isOver = false;
   /** Turns whose reply is complete, and whose closing line is yet to come. */
@@ -75,7 +87,10 @@ export class ClaudeChild {
     return this.#isOver;
   }
 
-  /** The reply to what is said, up to its last event. A failure, or who stops reading, leaves the child of no more use. */
+  /**
+   * The reply to what is said, up to its last event. A failure, or who stops reading, leaves the child of no more use. Throws
+   * LostCall before any event, and before the program asks its model.
+   */
   async *turn(next: NextTurn, signal: AbortSignal): AsyncGenerator<StreamEvent> {
     // the program is ended so that nothing more is asked in its name
     const stop = (): void => void this.end();
@@ -90,6 +105,7 @@ export class ClaudeChild {
         if (isWhole) return;
       }
       if (signal.aborted) throw cancelled(CLAUDE_DEVICE, signal.reason);
+      if (this.#isAtALoss) throw new LostCall("the program does not say which of its calls it makes");
       if (this.#lines.hasOverflowed) throw malformed("more output than could be kept");
       const { ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN } = this.#launch.env;
       const secret = ANTHROPIC_API_KEY || ANTHROPIC_AUTH_TOKEN || "";
@@ -117,8 +133,10 @@ export class ClaudeChild {
       this.#send({ type: "user", message: { role: "user", content } });
       return;
     }
+    this.#results.clear();
     for (const [call, result] of next.results) this.#results.set(call, result);
-    for (const call of this.#calls.keys()) this.#answer(call);
+    this.#isCollecting = true;
+    this.#answer();
   }
 
   async *#reply(): AsyncGenerator<StreamEvent> {
@@ -147,7 +165,11 @@ export class ClaudeChild {
   /** Answers what the program asks; the rest is of the turn, but for the events of the program's own sub-agents. */
   #isForTurn(line: Json): boolean {
     if (line.type === "control_request") this.#asked(stringOf(line.request_id), objectOf(line.request));
-    if (line.type === "stream_event") return (line.parent_tool_use_id ?? null) === null;
+    if (line.type === "stream_event") {
+      const isOwn = (line.parent_tool_use_id ?? null) === null;
+      if (isOwn && objectOf(line.event).type === "message_start") this.#isCollecting = false;
+      return isOwn;
+    }
     return line.type === "result" || (line.type === "system" && line.subtype === "init");
   }
 
@@ -166,9 +188,10 @@ export class ClaudeChild {
       this.#respond({ request, message }, this.#serve(method, objectOf(params)));
       return;
     }
-    const call = stringOf(objectOf(objectOf(params)._meta)["claudecode/toolUseId"]);
-    this.#calls.set(call, { request, message });
-    this.#answer(call);
+    const { name, arguments: input, _meta } = objectOf(params);
+    const id = stringOf(objectOf(_meta)["claudecode/toolUseId"]);
+    this.#calls.push({ request, message, id, name: stringOf(name), input: objectOf(input) });
+    if (this.#isCollecting) this.#answer();
   }
 
   /** The tools of the request, as an MCP server has them. */
@@ -181,18 +204,25 @@ export class ClaudeChild {
     return { error: { code: -32601, message: `unknown method ${stringOf(method)}` } };
   }
 
-  /** Once the loop has its result. */
-  #answer(call: string): void {
-    const open = this.#calls.get(call);
-    const result = this.#results.get(call);
-    if (open === undefined || result === undefined) return;
-    this.#calls.delete(call);
-    this.#results.delete(call);
-    const content = result.texts.map((text) => ({ type: "text", text }));
-    this.#respond(open, { result: { content, isError: result.isError } });
+  /** Answers the calls that wait: each is one of those whose results there are. */
+  #answer(): void {
+    const calls = this.#calls;
+    this.#calls = [];
+    for (const call of calls) {
+      const id = call.id === "" ? resultFor(call, this.#results) : call.id;
+      const result = id === undefined ? undefined : this.#results.get(id);
+      if (id === undefined || result === undefined) {
+        this.#isAtALoss = true;
+        this.#lines.stop();
+        return;
+      }
+      this.#results.delete(id);
+      const content = result.texts.map((text) => ({ type: "text", text }));
+      this.#respond(call, { result: { content, isError: result.isError } });
+    }
   }
 
-  #respond({ request, message }: OpenCall, outcome: Json): void {
+  #respond({ request, message }: Asked, outcome: Json): void {
     const mcp_response = { jsonrpc: "2.0", ...(message === undefined ? {} : { id: message }), ...outcome };
     const response = { subtype: "success", request_id: request, response: { mcp_response } };
     this.#send({ type: "control_response", response });
@@ -278,6 +308,11 @@ class LineQueue {
     const rest = this.#partial.join("");
     if (rest !== "") this.#add(rest);
     this.#partial = [];
+    this.stop();
+  }
+
+  /** Ends the queue as it is, also while a line is looked at. */
+  stop(): void {
     this.#isOver = true;
     this.#notify();
   }

@@ -173,6 +173,48 @@ describe("ClaudeDriver", () => {
     await driver.close();
   });
 
+  const asksWithoutId = (input: object): object =>
+    asks({ id: 3, method: "tools/call", params: { name: "view", arguments: input } });
+  const second = (first: ReturnType<typeof contractRequest>): WireMessage[] => [
+    ...first.messages,
+    { role: "assistant", content: [{ type: "tool_use", id: "t", name: "view", input: { a: 1 } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "seen" }] },
+  ];
+
+  it("stream() matches a call that does not say its id, as of older programs, by its name and input", async () => {
+    const exec = new FakeExec([...reply, asksWithoutId({ a: 1 })]);
+    exec.more = answer;
+    const driver = driverOf(exec);
+    const first = contractRequest();
+    await fold(driver.stream(first, none));
+    const { blocks } = await fold(driver.stream({ ...first, messages: second(first) }, none));
+    expect([blocks, exec.started]).toEqual([[{ type: "text", text: "done" }], 1]);
+    await driver.close();
+  });
+
+  it.each([
+    ["before the results are there", [...reply, asksFor("another")], answer],
+    ["as it collects them", reply, answer],
+  ])("stream() begins anew where a call could be any, told %s", async (_, lines, more) => {
+    const exec = new FakeExec(lines);
+    exec.more = more;
+    const driver = driverOf(exec);
+    const first = contractRequest();
+    await fold(driver.stream(first, none));
+    if (lines === reply)
+      setImmediate(() =>
+        exec.spec?.onOutput("stdout", Buffer.from(`${JSON.stringify(asksFor("another"))}\n`)),
+      );
+    const warned: string[] = [];
+    const warn = (message: string) => void warned.push(message);
+    const messages = second(first);
+    await fold(driver.stream({ ...first, messages, warn }, none));
+    expect([exec.started, exec.killed, warned]).toEqual([2, 1, [expect.stringContaining("Update it")]]);
+    expect(JSON.stringify(exec.input.at(-1))).toContain("result of view (t)");
+    await driver.close();
+    expect(exec.live).toBe(0);
+  });
+
   it.each([
     ["was cut off", "max_tokens", "view"],
     ["calls what there is not", "tool_use", "odd"],
@@ -209,6 +251,13 @@ describe("ClaudeDriver", () => {
     [{ result: "lost", api_error: "connection_failed" }, { kind: "connection" }],
     [{ result: "API Error: 529", api_error_status: 529 }, { kind: "overloaded" }],
     [{ errors: ["it broke off", "twice"] }, { message: "claude: it broke off; twice" }],
+    [{ result: "Credit balance is too low" }, { kind: "quota" }],
+    [{ result: "Invalid API key · Fix external API key" }, { kind: "auth" }],
+    [
+      { result: "There's an issue with the selected model (x). It may not exist" },
+      { kind: "model_not_found" },
+    ],
+    [{ result: "Prompt is too long" }, { kind: "prompt_too_long" }],
   ])("stream() maps the result %j", async (result, error) => {
     const exec = new FakeExec([{ type: "result", is_error: true, ...result }], 1);
     await expect(fold(driverOf(exec).stream(contractRequest(), none))).rejects.toMatchObject(error);

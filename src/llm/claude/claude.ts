@@ -11,7 +11,7 @@ import { cardOf, costOf } from "../cards.ts";
 import type { AttemptRequest, Check, Driver, DriverCaller } from "../driver.ts";
 import { fold } from "../fold.ts";
 import { cancelled } from "../http/failure.ts";
-import { ClaudeChild } from "./child.ts";
+import { ClaudeChild, LostCall } from "./child.ts";
 import { type Known, type NextTurn, nextTurn } from "./continuation.ts";
 import { CLAUDE_DEVICE, INSTALL_HINT, notInstalled } from "./failure.ts";
 import { renderHistory } from "./history.ts";
@@ -24,6 +24,14 @@ interface Kept {
   readonly key: string;
   readonly known: Known;
 }
+
+/** A run of the program, and what it is told. */
+interface Begun {
+  readonly child: ClaudeChild;
+  readonly next: NextTurn;
+}
+
+const OUTDATED = `claude does not say which of its calls it makes, so it was told the conversation anew. Update it: ${INSTALL_HINT}`;
 
 export class ClaudeDriver implements Driver {
   readonly name = "claude";
@@ -55,7 +63,21 @@ export class ClaudeDriver implements Driver {
     const isAside = request.purpose !== "main";
     const key = this.#keyOf(request);
     const kept = isAside ? undefined : await this.#taken(key, request);
-    const { child, next } = kept ?? (await this.#started(program, request));
+    try {
+      if (kept !== undefined) return yield* this.#answered(kept, { request, key }, signal);
+    } catch (error) {
+      if (!(error instanceof LostCall)) throw error;
+      // nothing was asked of the model yet: another run is told what this one could not be
+      request.warn?.(OUTDATED);
+    }
+    yield* this.#answered(await this.#started(program, request), { request, key }, signal);
+  }
+
+  async *#answered(
+    { child, next }: Begun,
+    { request, key }: { readonly request: AttemptRequest; readonly key: string },
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamEvent> {
     const events: StreamEvent[] = [];
     for await (const event of child.turn(next, signal)) {
       events.push(event);
@@ -64,7 +86,7 @@ export class ClaudeDriver implements Driver {
         continue;
       }
       const { blocks: reply, stopReason } = await fold(each(events));
-      const isKept = !isAside && mayGoOn(request, { reply, stopReason });
+      const isKept = request.purpose === "main" && mayGoOn(request, { reply, stopReason });
       if (isKept) this.#kept = { child, key, known: { sent: request.messages, reply } };
       else await child.end();
       yield event;
@@ -83,7 +105,7 @@ export class ClaudeDriver implements Driver {
   }
 
   /** The run that waits, if the request goes on from what it knows; else it is ended. */
-  async #taken(key: string, request: AttemptRequest) {
+  async #taken(key: string, request: AttemptRequest): Promise<Begun | undefined> {
     const kept = this.#kept;
     this.#kept = undefined;
     if (kept === undefined) return undefined;
@@ -95,7 +117,7 @@ export class ClaudeDriver implements Driver {
     return undefined;
   }
 
-  async #started(program: string, request: AttemptRequest) {
+  async #started(program: string, request: AttemptRequest): Promise<Begun> {
     const host = { program, callerEnv: this.#caller.env, tmpDir: this.#tmpDir };
     const launch = await prepareLaunch(host, request, this.#limitsOf(request));
     const next: NextTurn = { kind: "message", texts: [renderHistory(request.messages)] };

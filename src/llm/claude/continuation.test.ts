@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Block, WireMessage } from "../../abi/llm.ts";
-import { nextTurn } from "./continuation.ts";
+import { nextTurn, resultFor, type ToolResult } from "./continuation.ts";
 
 const text = (said: string): Block => ({ type: "text", text: said });
 const user = (...content: Block[]): WireMessage => ({ role: "user", content });
@@ -23,8 +23,8 @@ test("nextTurn() after calls is their results; notes of Crux go with the last on
   expect(nextTurn(calls, messages)).toEqual({
     kind: "results",
     results: new Map([
-      ["a", { texts: ["seen"], isError: false }],
-      ["b", { texts: ["seen", note], isError: false }],
+      ["a", { name: "view", input: { n: 1 }, texts: ["seen"], isError: false }],
+      ["b", { name: "view", input: { n: 1 }, texts: ["seen", note], isError: false }],
     ]),
   });
 });
@@ -52,4 +52,23 @@ test.each([
   ],
 ] as const)("nextTurn() is undefined where %s", (_, known, messages) => {
   expect(nextTurn(known, messages)).toBeUndefined();
+});
+
+const made = (name: string, n: number, said = "seen"): ToolResult => ({
+  name,
+  input: { n, deep: [{ a: 1, b: 2 }] },
+  texts: [said],
+  isError: false,
+});
+
+test.each([
+  ["a", "the one of its name and input", [made("view", 1), made("view", 2), made("grep", 1)]],
+  ["a", "the only one of its name, also with another input", [made("view", 9), made("grep", 1)]],
+  ["a", "either of two that are the same", [made("view", 1), made("view", 1)]],
+  [undefined, "none of two that differ in their results", [made("view", 1), made("view", 1, "other")]],
+  [undefined, "none of several of its name with other inputs", [made("view", 2), made("view", 3, "other")]],
+  [undefined, "none of another name", [made("grep", 1)]],
+])("resultFor() is %s: %s", (id, _, results) => {
+  const call = { name: "view", input: { deep: [{ b: 2, a: 1 }], n: 1 } };
+  expect(resultFor(call, new Map(results.map((each, i) => ["abc".charAt(i), each])))).toBe(id);
 });
