@@ -90,6 +90,8 @@ export interface ProcInfo {
   kind: ProcessKind;
   state: ProcessState;
   activity: Activity | null;
+  /** The tool whose call runs, of several the first; absent: none does. */
+  tool?: string;
   /** Why it is paused; absent: it is not paused. */
   held?: Hold;
   /**

@@ -3,6 +3,7 @@ import { PANEL_GRACE_MS } from "../abi/panel/rows.ts";
 import { en } from "../cli/screen/words/en.ts";
 import { AgentsPanel } from "./agents-panel.ts";
 import type { App } from "./app.ts";
+import { EMPTY } from "./state/model.ts";
 import { themeOf } from "./text/theme.ts";
 import type { EntryLook } from "./view/entry-lines.ts";
 
@@ -53,6 +54,7 @@ async function viewing() {
       size: { rows: 40 },
       pid: 1,
       words: en,
+      model: EMPTY,
       changed: () => seen.drawn++,
       editing: { buffer: { text: "" }, place: -1 },
     },

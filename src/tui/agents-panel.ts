@@ -26,6 +26,7 @@ import { allProcesses } from "../cli/daemon/processes.ts";
 import type { App } from "./app.ts";
 import type { Press } from "./editor/keys.ts";
 import { agentsBelow } from "./state/agents.ts";
+import { placeOfCall } from "./state/model.ts";
 import type { Line } from "./text/line.ts";
 import type { EntryLook } from "./view/entry-lines.ts";
 import { panelLines, workText } from "./view/panel-lines.ts";
@@ -93,6 +94,7 @@ export class AgentsPanel implements Disposable {
     const agents = agentsBelow(this.#app.pid, rows, this.#shown(), {
       now: Date.now(),
       asksYou: this.#app.words.panel.asksYou,
+      placeOf: (call) => placeOfCall(this.#app.model, call),
     });
     const ids = new Set(agents.map(({ agentId }) => agentId));
     this.#marks = new Map([...this.#marks].filter(([id]) => ids.has(id)));
@@ -187,7 +189,7 @@ export class AgentsPanel implements Disposable {
 
   #work(agentId: string): readonly string[] {
     const row = this.#rows().find((each) => each.agentId === agentId);
-    return row === undefined ? [] : [workText(row, this.#app.words.panel)];
+    return row === undefined ? [] : [workText(row, this.#app.words)];
   }
 
   #left(agentId: string): void {

@@ -23,6 +23,7 @@ export const WireProc = z.strictObject({
   elapsed_ms: z.int(),
   kind: z.enum(PROCESS_KINDS),
   activity: z.enum(["thinking", "tool", "waiting", "idle", "blocked", "paused"]).nullable(),
+  tool: z.string().optional().describe("Tool whose call runs, of several the first; absent: none does."),
   held: z.enum(HOLDS).optional().describe("Why the process is paused; absent: it is not paused."),
   slot: z
     .strictObject({
@@ -44,6 +45,11 @@ export const WireProc = z.strictObject({
     .describe(
       "Name of an agent that a call started, which lasts as long as its history; absent: no call did.",
     ),
+  call: z.string().optional().describe("Id of the call of `agent` that started it; absent: no call did."),
+  background: z
+    .literal(true)
+    .optional()
+    .describe("True for an agent that works in the background: its parent is told when it ends."),
   called: z.string().optional().describe("Name that the call of `agent` gave it; absent: none."),
   title: z
     .string()

@@ -57,6 +57,18 @@ describe("panelRows()", () => {
     expect(ids([agent(1, { role: "main" })])).toEqual([]);
   });
 
+  test("has those of one reply in the order of their calls, whichever began first", () => {
+    const agents = [
+      agent(1, { place: 9 }),
+      agent(2),
+      agent(3, { place: 7 }),
+      agent(4, { place: 8 }),
+      agent(10, { startTime: 5, agentId: "10" }),
+      agent(9, { startTime: 5, agentId: "9" }),
+    ];
+    expect(ids(agents)).toEqual(["agent-3", "agent-2", "agent-4", "agent-1", "9", "10"]);
+  });
+
   test("stops the time at the end", () => {
     const [running, ended] = panelRows(
       [agent(0), agent(10, { endTime: 60, status: "failed" })],

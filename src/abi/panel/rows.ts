@@ -17,6 +17,8 @@ export interface PanelAgent {
   readonly color?: AgentColor;
   readonly status: PanelStatus;
   readonly activity: string | null;
+  /** Whose call runs, of several the first; absent: none does. */
+  readonly tool?: string;
   readonly startTime: number;
   /** Absent: it has not ended. */
   readonly endTime?: number;
@@ -25,7 +27,11 @@ export interface PanelAgent {
   readonly cost: number;
   /** Absent: it counts as in the background. */
   readonly isBackgrounded?: boolean;
+  /** Its row says that it works in the background: nobody waits for it. */
+  readonly worksAlone?: true;
   readonly prompt: string;
+  /** Rises with the calls that started them, as they stand in the conversation; absent: not known. */
+  readonly place?: number;
   /** What it asks the user, or waits for. */
   readonly blockedOn?: string;
 }
@@ -51,20 +57,33 @@ const ROWS_SHOWN = 8;
 
 const UNMARKED: PanelMark = { retain: false };
 
-/** The rows below that of `main`, by start; without agents the panel has no row at all. */
+/** The rows below that of `main`, by start, those of one reply as it calls them; without agents the panel has no row at all. */
 export function panelRows(
   agents: readonly PanelAgent[],
   marks: PanelMarks,
   now: number,
 ): readonly PanelRow[] {
-  return agents
+  const rows = agents
     .filter(({ role, isBackgrounded = true }) => role !== "main" && role !== "internal" && isBackgrounded)
     .map((agent) => {
       const elapsed = elapsedOf(agent, now);
       return { ...agent, ...(marks.get(agent.agentId) ?? UNMARKED), elapsed } as PanelRow;
     })
     .filter(({ evictAfter = Number.POSITIVE_INFINITY }) => evictAfter > now)
-    .sort((a, b) => a.startTime - b.startTime || (a.agentId < b.agentId ? -1 : 1));
+    .sort((a, b) => a.startTime - b.startTime || idOrder(a.agentId, b.agentId));
+  return inCallOrder(rows);
+}
+
+/** Pids as numbers. */
+function idOrder(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : 1);
+}
+
+/** The calls of a reply begin at once, and their agents in any order: those with a place stand by it among themselves. */
+function inCallOrder(rows: readonly PanelRow[]): readonly PanelRow[] {
+  const placed = rows.filter(({ place }) => place !== undefined);
+  const ordered = placed.toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0)).values();
+  return rows.map((row) => (row.place === undefined ? row : (ordered.next().value ?? row)));
 }
 
 function elapsedOf({ startTime, endTime }: PanelAgent, now: number): number {

@@ -4,6 +4,7 @@ import type { Covers } from "../../abi/device.ts";
 import { asFd } from "../../abi/ids.ts";
 import { Redactor } from "../../lib/redact/redact.ts";
 import { LIMITS } from "../limits.ts";
+import { infoOf } from "../process/process-info.ts";
 import { ByteDevice, brokenDevice, MessageDevice } from "../testing/fake-devices.ts";
 import { DENY } from "../testing/scripted-permit.ts";
 import { bytes, testKernel, text } from "../testing/test-kernel.ts";
@@ -32,12 +33,14 @@ describe("files", () => {
     expect(await sys.stat("/dev/bytes/a")).toMatchObject({ size: 5, devicePath: "/dev/bytes" });
   });
 
-  test("what a call of a tool prints goes to clients that follow closely, without secrets, its last characters", async () => {
+  test("what a call of a tool prints goes to clients that follow closely, without secrets, its last characters; its tool is in the lists", async () => {
     const redactor = new Redactor(new Uint8Array(32));
     redactor.learn(["planted-0815"]);
     const t = testKernel({ redactor });
     const device = new MessageDevice("bin");
+    const tools: (string | undefined)[] = [];
     device.script.act = async (_data, { printed }) => {
+      tools.push(infoOf(proc, new Set(), 0).tool);
       printed?.("one\n");
       printed?.(`${"x".repeat(LIMITS.printedChars)} planted-0815\n`);
     };
@@ -46,6 +49,7 @@ describe("files", () => {
     const events = proc.watchers.watch(undefined, "deltas");
     const fd = await sys.open("/bin/bash", 2);
     await sys.write(fd, bytes("{}"));
+    expect([...tools, infoOf(proc, new Set(), 0).tool]).toEqual(["bash", undefined]);
     proc.watchers.end();
     const heard = (await Array.fromAsync(events)).filter((each) => each.event === "output");
     expect(heard.map(({ call, output }) => [call.tool, output.length])).toEqual([

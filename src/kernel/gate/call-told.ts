@@ -7,6 +7,7 @@ import { messageOf, SyscallError } from "../../abi/errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { KernelPorts } from "../ports/kernel-ports.ts";
 import type { Process } from "../process/process.ts";
+import { callBegins, callIsOver } from "../process/running-calls.ts";
 import { redactedValue } from "../redact/redacted-journal.ts";
 import type { FdEntry } from "../vfs/fd-table.ts";
 
@@ -30,6 +31,10 @@ export class CallTold {
     this.#tool = entry.path.slice(entry.path.lastIndexOf("/") + 1);
   }
 
+  get tool(): string {
+    return this.#tool;
+  }
+
   /** The user may change the arguments: the last plan is the one that runs. */
   planned({ tool = this.#tool, about = "" }: WritePlan): void {
     this.#tool = tool;
@@ -41,6 +46,7 @@ export class CallTold {
     const { watchers, pid } = this.#self;
     const { redactor, clock } = this.#core.ports;
     const begunMono = clock.mono();
+    callBegins(this.#self, this);
     return (printed) => {
       if (!watchers.follows("deltas")) return;
       const said = { call: { tool: this.#tool, about: shortened(this.#about) }, output: printed };
@@ -62,6 +68,7 @@ export class CallTold {
   }
 
   #tell(end: CallEnd, isRefused = false): void {
+    callIsOver(this.#self, this);
     const refused = isRefused ? { refused: true as const } : {};
     tellCall(this.#core, this.#self, { tool: this.#tool, about: this.#about, ...end, ...refused });
   }

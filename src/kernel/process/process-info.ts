@@ -8,6 +8,7 @@ import { isInBackground } from "./end/report.ts";
 import { noteFacet } from "./note.ts";
 import type { Process } from "./process.ts";
 import { devicesOf } from "./rights/rights.ts";
+import { runningTool } from "./running-calls.ts";
 import { enteredFacet } from "./tree/entered.ts";
 import { worktreeFacet } from "./tree/worktree.ts";
 
@@ -38,6 +39,8 @@ export function infoOf(proc: Process, groups: ReadonlySet<Pgid>, mono: number): 
     name: seed.body.name,
     model: proc.model.answering || proc.model.known,
   };
+  const tool = runningTool(proc);
+  if (tool !== undefined) info.tool = tool;
   if (used.comingTokens !== 0) info.comingTokens = used.comingTokens;
   Object.assign(info, used.paid);
   addWaits(info, proc, mono);

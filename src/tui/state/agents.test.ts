@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { agentsBelow } from "./agents.ts";
 
-const at = (now: number) => ({ now, asksYou: "asks you" });
+const at = (now: number) => ({ now, asksYou: "asks you", placeOf: () => undefined });
 
 const row = (pid: number, ppid: number, change: object = {}) => ({
   ...{
@@ -64,4 +64,19 @@ test("how one ended, while it is in the table and after it has left it", () => {
 test("the tokens of a reply that still comes count beside those that were used", () => {
   const [agent] = agentsBelow(1, [row(5, 1, { tokens_used: 100, coming_tokens: 7 })] as never, [], at(0));
   expect(agent?.tokens).toBe(107);
+});
+
+test("agents of one reply have the places of their calls, which they keep, and what runs where is known", () => {
+  const placeOf = (call: string) => ({ a: 4, b: 5 })[call];
+  const rows = [
+    row(5, 1, { call: "b", background: true }),
+    row(6, 1, { call: "a", activity: "tool", tool: "bash" }),
+  ];
+  const agents = agentsBelow(1, rows as never, [], { ...at(0), placeOf });
+  expect(agents).toMatchObject([
+    { place: 5, worksAlone: true },
+    { place: 4, tool: "bash" },
+  ]);
+  expect(agents[1]).not.toHaveProperty("worksAlone");
+  expect(agentsBelow(1, rows as never, agents, at(0)).map(({ place }) => place)).toEqual([5, 4]);
 });

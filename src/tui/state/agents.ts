@@ -10,19 +10,36 @@ type Row = Pick<
   Partial<
     Pick<
       WireRow,
-      "tokens_used" | "coming_tokens" | "cost_usd" | "exit" | "fork" | "color" | "queue" | "title" | "called"
+      | "tokens_used"
+      | "coming_tokens"
+      | "cost_usd"
+      | "exit"
+      | "fork"
+      | "color"
+      | "queue"
+      | "title"
+      | "called"
+      | "call"
+      | "background"
+      | "tool"
     >
   >;
 
-/**
- * `known`: those of the last look; one that has left the table has ended. `now`: wall clock, ms. `asksYou`: what is said of
- * one that asks the user.
- */
+interface Look {
+  /** Wall clock, ms. */
+  readonly now: number;
+  /** What is said of one that asks the user. */
+  readonly asksYou: string;
+  /** Where in the conversation a call stands; undefined: it is not known. */
+  readonly placeOf: (call: string) => number | undefined;
+}
+
+/** `known`: those of the last look; one that has left the table has ended. */
 export function agentsBelow(
   pid: number,
   rows: readonly Row[],
   known: readonly PanelAgent[],
-  { now, asksYou }: { readonly now: number; readonly asksYou: string },
+  look: Look,
 ): readonly PanelAgent[] {
   const below = new Set([pid]);
   const agents: PanelAgent[] = [];
@@ -30,17 +47,18 @@ export function agentsBelow(
   for (const row of [...rows].sort((a, b) => a.pid - b.pid)) {
     if (!below.has(row.ppid)) continue;
     below.add(row.pid);
-    if (row.kind === "agent") agents.push(agentOf(row, asksYou, known));
+    if (row.kind === "agent") agents.push(agentOf(row, look, known));
   }
   const there = new Set(agents.map(({ agentId }) => agentId));
-  const gone = known.filter(({ agentId }) => !there.has(agentId)).map((agent) => ended(agent, now));
+  const gone = known.filter(({ agentId }) => !there.has(agentId)).map((agent) => ended(agent, look.now));
   return [...gone, ...agents];
 }
 
-function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): PanelAgent {
+function agentOf(row: Row, { asksYou, placeOf }: Look, known: readonly PanelAgent[]): PanelAgent {
   // the row of one that has left the table has neither title nor name
   const before = known.find(({ agentId }) => agentId === String(row.pid));
   const name = row.called ?? before?.name;
+  const place = before?.place ?? placeOf(row.call ?? "");
   const startTime = Date.parse(row.created_at);
   const status = statusOf(row);
   const isOver = status !== "queued" && status !== "running";
@@ -52,11 +70,14 @@ function agentOf(row: Row, asksYou: string, known: readonly PanelAgent[]): Panel
     description: row.title ?? before?.description ?? row.intent.trim().split("\n", 1)[0] ?? "",
     status,
     activity: row.activity,
+    ...(row.tool === undefined ? {} : { tool: row.tool }),
     startTime,
     ...(isOver ? { endTime: startTime + row.elapsed_ms } : {}),
     tokens: (row.tokens_used ?? 0) + (row.coming_tokens ?? 0),
     cost: row.cost_usd ?? 0,
+    ...(row.background === true ? { worksAlone: true } : {}),
     prompt: row.intent,
+    ...(place === undefined ? {} : { place }),
     ...(row.activity === "blocked" ? { blockedOn: asksYou } : {}),
   };
 }

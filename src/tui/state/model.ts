@@ -149,6 +149,12 @@ export function isFinal(entry: TranscriptEntry): boolean {
   return !("isFinal" in entry) || entry.isFinal;
 }
 
+/** How many entries stand before that of a call, with those that were dropped; undefined: it has none. */
+export function placeOfCall({ entries, dropped }: Model, id: string): number | undefined {
+  const at = entries.findIndex((entry) => entry.kind === "call" && entry.id === id && id !== "");
+  return at < 0 ? undefined : dropped + at;
+}
+
 /** Appends, and drops from the front what is over the bound and final. */
 export function withEntries(model: Model, added: readonly TranscriptEntry[]): Model {
   const all = [...model.entries, ...added];

@@ -31,6 +31,25 @@ test("no line without agents; else main, the agents, and what keys do", () => {
   expect(shown(2, 79, focused).map((line) => line.slice(2, 3))).toEqual(["○", "○", "●", " "]);
 });
 
+test("a row names the tool that runs, and says who works in the background", () => {
+  const at = (width: number, change: Partial<PanelAgent>) => shown(1, width, PANEL_AT_START, change)[1];
+  const change = {
+    activity: "tool",
+    tool: "ba\x1bsh",
+    worksAlone: true,
+    description: "look",
+    cost: 0,
+  } as const;
+  expect(at(79, change)).toBe("  ○ explore  look  runs ba\\x1bsh · 23s · background · ↓ 10.9k tokens");
+  expect(at(44, change)).toBe("  ○ explore  look  runs ba\\x1bsh · 23s");
+  expect(at(79, { activity: "tool", description: "look", tokens: 0, cost: 0 })).toBe(
+    "  ○ explore  look  tool · 23s",
+  );
+  expect(at(79, { ...change, status: "completed", endTime: 9_000 })).toBe(
+    "  ○ explore  look  completed · 9s · ↓ 10.9k tokens",
+  );
+});
+
 test("100 agents are eight rows and a count; those that wait for the user are counted", () => {
   const lines = shown(100, 79, PANEL_AT_START, { blockedOn: "asks you" });
   expect(lines).toHaveLength(10);

@@ -11,6 +11,7 @@ import type { Theme } from "../text/theme.ts";
 import type { EntryLook } from "./entry-lines.ts";
 
 type PanelWords = EntryLook["words"]["panel"];
+type RowWords = Pick<EntryLook["words"], "panel" | "live">;
 
 interface PanelLook extends Pick<EntryLook, "theme" | "width" | "words"> {
   readonly isTight?: boolean;
@@ -19,8 +20,9 @@ interface PanelLook extends Pick<EntryLook, "theme" | "width" | "words"> {
 export function panelLines(
   state: PanelState,
   rows: readonly PanelRow[],
-  { theme, width, words: { panel, live }, isTight = false }: PanelLook,
+  { theme, width, words, isTight = false }: PanelLook,
 ): readonly Line[] {
+  const { panel, live } = words;
   if (rows.length === 0) return [];
   // on few rows they are listed for whoever goes there
   if (isTight && state.footerSelection !== "bg_agent")
@@ -34,7 +36,7 @@ export function panelLines(
     return [
       { text: isMarked ? "  ● " : "  ○ ", style: isMarked ? theme.accent : role },
       { text: nameOf(row), style: colorStyle(row, theme) || usual },
-      { text: factsText(row, width - 4, panel), style: usual },
+      { text: factsText(row, width - 4, words), style: usual },
     ];
   });
   const { blocked } = panelCounts(rows);
@@ -78,11 +80,11 @@ const TASK_CELLS = 14;
  * `  find callers  23s · ↓ 10.9k tokens`, beside the name. What does not fit whole beside the begin of what it is to do is left out,
  * the last figure first; what it does just now goes before its time, unless it waits for the user or has ended.
  */
-function factsText(row: PanelRow, width: number, words: PanelWords): string {
-  const { doing, time, use } = factsOf(row, words);
+function factsText(row: PanelRow, width: number, words: RowWords): string {
+  const { doing, where, time, use } = factsOf(row, words);
   const figures = [
     ...(doing === "" ? [] : [doing]),
-    ...[time, ...use],
+    ...[time, ...where, ...use],
     ...(row.cost > 0 ? [costCell(row.cost)] : []),
   ];
   const task = safeLine(row.description);
@@ -99,20 +101,25 @@ function factsText(row: PanelRow, width: number, words: PanelWords): string {
 }
 
 /** `thinking · 23s · ↓ 10.9k tokens`: a long reply is not in the history before it is whole. */
-export function workText(row: PanelRow, words: PanelWords): string {
-  const { doing, time, use } = factsOf(row, words);
-  return [...(doing === "" ? [] : [doing]), time, ...use].join(" · ");
+export function workText(row: PanelRow, words: RowWords): string {
+  const { doing, where, time, use } = factsOf(row, words);
+  return [...(doing === "" ? [] : [doing]), time, ...where, ...use].join(" · ");
 }
 
-function factsOf(row: PanelRow, words: PanelWords) {
+function factsOf(row: PanelRow, words: RowWords) {
+  const { panel } = words;
+  const isOver = hasEnded(row);
   const doing =
-    hasEnded(row) || row.status === "queued"
-      ? words.status[row.status]
-      : (row.blockedOn ?? activityWord(row.activity ?? "", words));
-  const [time = "", ...use] = useWords(row, words.tokens).split(" · ");
-  return { doing, time, use };
+    isOver || row.status === "queued"
+      ? panel.status[row.status]
+      : (row.blockedOn ?? activityWord(row, words));
+  const where = row.worksAlone === true && !isOver ? [panel.background] : [];
+  const [time = "", ...use] = useWords(row, panel.tokens).split(" · ");
+  return { doing, where, time, use };
 }
 
-function activityWord(activity: string, { activity: known }: PanelWords): string {
+function activityWord({ activity, tool }: PanelRow, { live, panel: { activity: known } }: RowWords): string {
+  if (activity === "tool" && tool !== undefined) return live.runs(safeLine(tool));
+  if (activity === null) return "";
   return Object.hasOwn(known, activity) ? known[activity as keyof typeof known] : activity;
 }

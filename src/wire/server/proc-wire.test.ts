@@ -28,6 +28,7 @@ const FULL = {
   ...{
     kind: "agent",
     activity: "paused",
+    tool: "bash",
     held: "signal",
     slot: { lane: "m", waitedMs: 4, place: 2 },
     queue: { place: 1, of: 2 },
@@ -47,7 +48,7 @@ const FULL = {
   ...{ name: "tester", threads: 1, coroutines: 2, comingTokens: 6, isSession: true },
 } as unknown as ProcInfo;
 const HEAD = "pid ppid state intent skills tokens_used elapsed_ms kind activity";
-const WAITS = "held slot queue agent_id called title team";
+const WAITS = "tool held slot queue agent_id call background called title team";
 const REST = "created_at ctx_id allowed_devices groups result exit";
 const FACTS = "fork color labels note worktree mode cost_usd subtree unpriced_calls";
 
@@ -66,7 +67,14 @@ test("toWireProc() and toWireRow() have every field that is known, in the order 
 });
 
 test("what only some processes have is absent where there is none of it", () => {
-  const none = { held: undefined, slot: undefined, queue: undefined, child: undefined, fork: undefined };
+  const none = {
+    tool: undefined,
+    held: undefined,
+    slot: undefined,
+    queue: undefined,
+    child: undefined,
+    fork: undefined,
+  };
   const facts = {
     color: undefined,
     labels: undefined,

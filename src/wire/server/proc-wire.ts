@@ -48,13 +48,16 @@ function known(proc: ProcInfo, { intent, result }: Pick<ProcInfo, "intent" | "re
   return wire;
 }
 
-function waitsAndChild({ held, slot, queue, child }: ProcInfo): Partial<WireProc> {
+function waitsAndChild({ tool, held, slot, queue, child }: ProcInfo): Partial<WireProc> {
   const some: Partial<WireProc> = {};
+  if (tool !== undefined) some.tool = tool;
   if (held !== undefined) some.held = held;
   if (slot !== undefined) some.slot = slotOf(slot);
   if (queue !== undefined) some.queue = queue;
   if (child === undefined) return some;
   some.agent_id = child.agentId;
+  if (child.call !== "") some.call = child.call;
+  if (child.isBackground === true) some.background = true;
   if (child.name !== undefined) some.called = child.name;
   if (child.title !== "") some.title = child.title;
   if (child.team !== undefined) some.team = child.team;

@@ -101,6 +101,7 @@ export const en = {
     atWork: (count: number) => (count === 1 ? "1 agent works" : `${count} agents work`),
     over: (count: number) => `${count} ended`,
     list: "↓ lists",
+    background: "background",
     asksYou: "asks you",
     stop: "x stop",
     clear: "x clear",

@@ -110,6 +110,7 @@ export const zh: Phrases = {
     atWork: (count) => `${count} 个 Agent 在工作`,
     over: (count) => `${count} 个已结束`,
     list: "↓ 列出",
+    background: "后台",
     asksYou: "等待您回答",
     stop: "x 停止",
     clear: "x 清除",
