@@ -44,7 +44,9 @@ interface Running extends Outer {
 export function innerDialog(app: Running, inner: Call): AskDialog {
   const { asking, output } = app.box;
   const onEscape = (): void => app.actions.stopRun();
-  return openDialog(inner, output, { ...asking, onEscape, lend: (act) => app.yielded(act) });
+  const dialog = openDialog(inner, output, { ...asking, onEscape, lend: (act) => app.yielded(act) });
+  app.box.waiting = () => dialog.waiting;
+  return dialog;
 }
 
 /** `cwd`: of the session. */

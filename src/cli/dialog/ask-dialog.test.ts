@@ -346,6 +346,16 @@ describe("the dialog", () => {
   });
 });
 
+test("counts the questions that wait behind the one that is put, without those that are closed", async () => {
+  const made = await drawn();
+  expect(made.dialog.waiting).toBe(0);
+  for (const ask_id of ["q2", "q3"]) made.dialog.ask({ ...EVENT, ask_id });
+  expect(made.dialog.waiting).toBe(2);
+  made.dialog.close({ event: "ask_closed", pid: 2, ask_id: "q3", answer: null });
+  expect(made.dialog.waiting).toBe(1);
+  await over(made);
+});
+
 test("what is typed as a question appears right after the answer of another one does not answer it", async () => {
   const made = aDialog();
   made.input.settlingMs = 250;

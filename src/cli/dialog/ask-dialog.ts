@@ -79,6 +79,12 @@ export class AskDialog implements AsyncDisposable {
     return this.#around.words ?? en.ask;
   }
 
+  /** How many open questions wait behind the one that is put. */
+  get waiting(): number {
+    const open = [...this.#questions.values()].filter(({ closed }) => !closed.signal.aborted);
+    return Math.max(0, open.length - 1);
+  }
+
   /** Handles an `ask` event. Questions beyond the bound are left to other clients. */
   ask(event: AskEvent): void {
     const { ask_id: id } = event;

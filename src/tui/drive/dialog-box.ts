@@ -68,6 +68,8 @@ export class DialogBox {
   takesPastes = false;
   /** How many rows it is scrolled up. */
   back = 0;
+  /** How many more questions wait behind it. */
+  waiting: () => number = () => 0;
   /** How many are above those on the screen, as it was drawn last. */
   #rowsAbove = 0;
   /** What came with the answer and was not for the dialog, as it was typed. */
@@ -171,7 +173,8 @@ export class DialogBox {
   /** The open dialog as it is shown; undefined: none is open. `hasText` as above. */
   rows(width: number, style: string, hasText: boolean) {
     if (!this.isOpen) return undefined;
-    return { lines: this.lines(width, style), back: this.back, isSettled: this.isSettled(hasText) };
+    const [lines, waiting] = [this.lines(width, style), this.waiting()];
+    return { lines, waiting, back: this.back, isSettled: this.isSettled(hasText) };
   }
 
   /** What was written since the last dialog closed. */

@@ -176,6 +176,18 @@ test("a dialog is never taller than the screen, and scrolls inside", () => {
   expect(top.scrolled).toEqual({ above: 0, back: 4_993 });
 });
 
+test("the row above a dialog says how many more questions wait, on a small screen too", () => {
+  const size = { columns: 40, rows: 20 };
+  const rows = Array.from({ length: 40 }, (_, n) => [{ text: `row ${n}`, style: "" }]);
+  const first = (lines: typeof rows, waiting: number) =>
+    textOf(
+      liveFrame(aScene({}, { size, dialog: { lines, back: 0, waiting, isSettled: true } })).lines[0] ?? [],
+    );
+  expect(first(rows.slice(0, 2), 0)).toBe("─".repeat(39));
+  expect(first(rows.slice(0, 2), 1)).toBe("── 1 more question ─");
+  expect(first(rows, 2)).toBe("── 24 rows above · PgUp Home · 2 more q…");
+});
+
 test("entryLines() is one line for a call, and unfolds to its arguments, diff and output", () => {
   const call = {
     kind: "call",

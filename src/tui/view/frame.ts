@@ -39,6 +39,8 @@ interface DialogRows {
   readonly lines: readonly Line[];
   /** How many rows it is scrolled up. */
   readonly back: number;
+  /** How many more questions wait behind it. */
+  readonly waiting?: number;
   /** The keys are its own; before that they are the editor's. */
   readonly isSettled: boolean;
 }
@@ -219,7 +221,7 @@ function bothParts(scene: Scene, most: number): Frame {
 
 /** Never taller than what is left: it scrolls inside. */
 function dialogPart(scene: Scene, most: number): Frame {
-  const { lines = [], back: wished = 0 } = scene.dialog ?? {};
+  const { lines = [], back: wished = 0, waiting = 0 } = scene.dialog ?? {};
   const room = Math.max(1, most - 1);
   const isMore = lines.length > room;
   // scrolled up, it has a row that says what is below
@@ -228,8 +230,12 @@ function dialogPart(scene: Scene, most: number): Frame {
   const from = Math.max(0, lines.length - inner - back);
   const scrolled = { above: from, back };
   const { theme, words } = scene.look;
-  const noted = (text: string): Line => [{ text: `── ${text} ─`, style: theme.border }];
-  const note = from > 0 ? noted(words.live.rowsAbove(from)) : rule(scene);
+  const noted = (...texts: string[]): Line => [{ text: `── ${texts.join(" · ")} ─`, style: theme.border }];
+  const notes = [
+    ...(from > 0 ? [words.live.rowsAbove(from)] : []),
+    ...(waiting > 0 ? [words.live.questionsWait(waiting)] : []),
+  ];
+  const note = notes.length > 0 ? noted(...notes) : rule(scene);
   if (back > 0) {
     const shown = lines.slice(from, from + inner);
     const left = lines.length - from - shown.length;

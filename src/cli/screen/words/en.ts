@@ -87,6 +87,7 @@ export const en = {
     rowsAbove: (count: number) => `${counted(count, "row")} above · PgUp Home`,
     rowsBelow: (count: number) => `${counted(count, "row")} below · PgDn End`,
     questionWaits: "a question waits: esc",
+    questionsWait: (count: number) => `${counted(count, "more question")}`,
     reading: "reading …",
     forkAgain: "f again: a new session begins here",
     more: (count: number) => `+${count} more`,

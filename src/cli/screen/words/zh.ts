@@ -91,6 +91,7 @@ export const zh: Phrases = {
     rowsAbove: (count) => `上方还有 ${count} 行 · PgUp Home`,
     rowsBelow: (count) => `下方还有 ${count} 行 · PgDn End`,
     questionWaits: "有问题等待回答：esc",
+    questionsWait: (count) => `还有 ${count} 个问题`,
     reading: "正在读取 …",
     forkAgain: "再按 f：从这里开始新会话",
     more: (count) => `另有 ${count} 项`,
