@@ -421,8 +421,10 @@ describe("crux at a terminal", () => {
     await window.shows("› ");
     window.type("what now\r");
     await window.shows("completed");
-    window.type("!echo $((40 + 2)) && exit 3\r");
-    await window.shows("42");
+    window.type("!echo $((40 + 2)); until [ -e go ]; do sleep 0.1; done; echo over; exit 3\r");
+    await window.until(({ rows }) => rows.includes("42"), "what it prints while it runs");
+    world.write("go", "");
+    await window.until(({ rows }) => rows.includes("over"), "its end");
     await window.shows("exit 3");
     window.type("/cost\r");
     await window.shows("all       1");
@@ -433,7 +435,7 @@ describe("crux at a terminal", () => {
     window.type("\x04");
     await window.shows("crux -r 1");
     await using again = new TerminalWindow(world, ["-r", "1"], { env });
-    await again.shows("! echo $((40 + 2)) && exit 3");
+    await again.shows("! echo $((40 + 2)); until");
     expect(again.everything).not.toContain("shell_line");
   });
 

@@ -11,15 +11,7 @@ import { openDialog, questionTerminal } from "../dialog/questions.ts";
 import { workingDirectory } from "../run/run-options.ts";
 import { runShellLine } from "../run/shell-line.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
-import {
-  historyLines,
-  isNote,
-  leftLine,
-  openedLine,
-  pausedLine,
-  promptOf,
-  shellText,
-} from "../screen/chat-lines.ts";
+import { historyLines, isNote, leftLine, openedLine, pausedLine, promptOf } from "../screen/chat-lines.ts";
 import { changedLine, contextLines } from "../screen/context-lines.ts";
 import { chosenWords, nameOf } from "../screen/model-words.ts";
 import { sessionTable } from "../screen/table/session-table.ts";
@@ -28,6 +20,7 @@ import { brokenAtBlanks } from "../screen/text/width.ts";
 import type { Output } from "../terminal/streams.ts";
 import { askAside } from "./aside.ts";
 import type { ChatClient } from "./client.ts";
+import { PrintedLines } from "./printed-lines.ts";
 import type { ChatStream } from "./stream.ts";
 import { ChatTerminal } from "./terminal.ts";
 import { ChatView } from "./view.ts";
@@ -206,18 +199,23 @@ class Chat implements AsyncDisposable {
     return this.#stream.session?.cwd ?? workingDirectory(args, host);
   }
 
-  /** Shown once it is over, so that what the session says stays apart from it; the model reads it with the next message. */
+  /** What it prints is shown as it comes; the model reads it with the next message. */
   async #shell(command: string): Promise<void> {
     if (this.#asking !== undefined) return this.#print(this.#words.act.asideRuns);
     const running = new AbortController();
     this.#asking = running;
     this.#terminal.isBusy = true;
+    const { ask, entry } = this.#words;
+    const print = (text: string): Promise<void> =>
+      this.#terminal.above(() => this.#call.console.line(safeLines(text)));
+    const printed = new PrintedLines(print, ask.charactersMore);
+    const onOutput = (_soFar: string, text: string): void => printed.add(text);
     try {
-      const place = { cwd: this.#cwd, signal: running.signal, onOutput: () => {} };
+      const place = { cwd: this.#cwd, signal: running.signal, onOutput };
       const line = await runShellLine(this.#call.host, command, place);
-      const [, ...shown] = safeLines(shellText(line, this.#words)).split("\n");
+      await printed.end();
       this.#terminal.isBusy = this.#isRunning;
-      if (shown.length > 0) this.#print(shown.join("\n"));
+      if (line.exit !== "0") this.#print(entry.exit(line.exit));
       else void this.#terminal.above(async () => {});
       await this.#client.say(this.#stream.pid, shellNote(line));
     } finally {

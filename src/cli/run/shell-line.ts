@@ -28,7 +28,8 @@ interface Place {
   readonly cwd: string;
   /** Ends it. */
   readonly signal: AbortSignal;
-  readonly onOutput: (soFar: string) => void;
+  /** Of a long output `soFar` has its begin and its end; `text` is what has just come. */
+  readonly onOutput: (soFar: string, text: string) => void;
 }
 
 type Access = Pick<Host, "daemon" | "env">;
@@ -42,7 +43,7 @@ export async function runShellLine(host: Access, command: string, place: Place):
     signal,
     onText: (text) => {
       output.add(text);
-      onOutput(output.text);
+      onOutput(output.text, text);
     },
   });
   return { command, exit, output: output.text };

@@ -62,7 +62,7 @@ export function inputLine({ pid, from, client, text, joins }: InputEvent, words:
 }
 
 /** A line that the user's shell has run, and what it printed. */
-export function shellText({ command, exit, output }: ShellLine, { entry }: Phrases): string {
+function shellText({ command, exit, output }: ShellLine, { entry }: Phrases): string {
   const text = output.trimEnd();
   return [`! ${command}`, ...(text === "" ? [] : [text]), ...(exit === "0" ? [] : [entry.exit(exit)])].join(
     "\n",
