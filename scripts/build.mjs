@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import {
   copyFileSync,
+  existsSync,
   linkSync,
   readdirSync,
   readFileSync,
@@ -15,6 +16,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { buildAsCommonJs, DAEMON } from "./commonjs.mjs";
+import { keepCode } from "./kept-code.mjs";
 import { removeLeftovers } from "./leftovers.mjs";
 import { sourceStamp } from "./stamp.mjs";
 
@@ -289,6 +291,10 @@ const stamp = sourceStamp(root);
 await bundle();
 escapeAll();
 copyGrammar();
+// without it they only begin later
+await keepCode(nodeOfCrux(), fresh).catch((error) =>
+  console.error(`crux: no code of ps and version is kept: ${error.message}`),
+);
 keepRecentChunks();
 writeFileSync(join(fresh, ".stamp"), stamp);
 swap();
@@ -350,6 +356,12 @@ function escapeAll() {
 function copyGrammar() {
   for (const name of ["web-tree-sitter/web-tree-sitter.wasm", "tree-sitter-bash/tree-sitter-bash.wasm"])
     copyFileSync(join(root, "node_modules", name), join(fresh, basename(name)));
+}
+
+/** As bin/crux finds it. */
+function nodeOfCrux() {
+  const own = join(root, "node_modules/node/bin/node");
+  return existsSync(own) ? own : process.execPath;
 }
 
 function keepRecentChunks() {

@@ -3,10 +3,13 @@
  * and `crux version -q`, which scripts call often, loads nothing at all. To load the file of all commands takes 8 ms, so
  * `version` and `ps` without flags have files of their own.
  */
-import { chmodSync, mkdirSync, statSync, writeSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import { enableCompileCache } from "node:module";
+import { Script } from "node:vm";
 import pkg from "../package.json" with { type: "json" };
 import type * as BootFile from "./boot/boot.ts";
+import type * as VersionFile from "./cli/command/itself/version-alone.ts";
+import type * as PsFile from "./cli/command/process/ps-alone.ts";
 import type * as DaemonFile from "./daemon/main.ts";
 import { codeCacheDir } from "./lib/paths.ts";
 import { STDOUT_CLOSED } from "./lib/stdout-closed.ts";
@@ -52,24 +55,45 @@ async function fsck(): Promise<never> {
 }
 
 async function command(): Promise<void> {
-  cacheCode();
   // all output has been written; open handles must not keep the process running
   process.exit(await client());
 }
 
 async function client(): Promise<number> {
   const [name] = argv.length === 1 ? argv : [];
+  const kept = name === "version" || name === "ps" ? withCode(name) : undefined;
+  // what was kept has all that runs
+  if (kept === undefined) cacheCode();
   if (name === "version") {
-    const { versionAlone } = await import("./cli/command/itself/version-alone.ts");
+    const { versionAlone } =
+      (kept as typeof VersionFile) ?? (await import("./cli/command/itself/version-alone.ts"));
     return versionAlone(pkg.version, watchedStreams);
   }
-  watchedStreams();
   if (name === "ps") {
-    const { psAlone } = await import("./cli/command/process/ps-alone.ts");
-    return psAlone(pkg.version);
+    const { psAlone } = (kept as typeof PsFile) ?? (await import("./cli/command/process/ps-alone.ts"));
+    return psAlone(pkg.version, watchedStreams);
   }
+  watchedStreams();
   const { cliMain } = await import("./cli/main.ts");
   return cliMain(argv, pkg.version);
+}
+
+/** The file with the code that the build has kept of it (scripts/kept-code.mjs). undefined: V8 takes none, as another version does. */
+function withCode(name: string): unknown {
+  const filename = `${__dirname}/${name}.cjs`;
+  let cachedData: Buffer;
+  try {
+    cachedData = readFileSync(`${__dirname}/${name}.code`);
+  } catch {
+    return undefined;
+  }
+  const source = readFileSync(filename, "latin1");
+  const body = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
+  const script = new Script(body, { filename, cachedData });
+  if (script.cachedDataRejected !== false) return undefined;
+  const module = { exports: {} };
+  script.runInThisContext()(module.exports, require, module, filename, __dirname);
+  return module.exports;
 }
 
 function watchedStreams(): NodeJS.Process {

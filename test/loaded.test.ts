@@ -7,29 +7,45 @@ import { text } from "./model-server/reply.ts";
 
 onStage();
 
-/** Its files, and the modules of Node that it asked for. */
-async function loadedBy(...args: readonly string[]): Promise<{ files: string[]; builtins: string[] }> {
-  const [preload, told] = [join(world.dir, "preload.cjs"), join(world.dir, "loaded.json")];
-  const list = "{ files: Object.keys(require.cache), builtins: process.moduleLoadList }";
-  const write = `require("node:fs").writeFileSync(${JSON.stringify(told)}, JSON.stringify(${list}))`;
-  writeFileSync(preload, `process.on("exit", () => ${write});`);
-  await world.crux([...args], { env: { NODE_OPTIONS: `--require ${preload}` } });
-  const { files, builtins } = JSON.parse(readFileSync(told, "utf8"));
-  const others = (files as string[]).filter((file) => file !== preload).map((file) => basename(file));
-  return { files: others, builtins };
+interface LoadedFiles {
+  readonly files: readonly string[];
+  /** Of which V8 has taken the code that the build has kept. */
+  readonly withCode: readonly string[];
+  readonly builtins: readonly string[];
 }
 
-it("`crux ps` and `crux version` load two files of their own, and neither a database, HTTP nor TLS; `version -q` one", async () => {
+/** Its files, and the modules of Node that it asked for. */
+async function loadedBy(...args: readonly string[]): Promise<LoadedFiles> {
+  const [preload, told] = [join(world.dir, "preload.cjs"), join(world.dir, "loaded.json")];
+  const list = "{ files: Object.keys(require.cache), withCode, builtins: process.moduleLoadList }";
+  const write = `require("node:fs").writeFileSync(${JSON.stringify(told)}, JSON.stringify(${list}))`;
+  const note = "if (this.cachedDataRejected === false) withCode.push(options.filename);";
+  const script = `class extends vm.Script { constructor(text, options) { super(text, options); ${note} } }`;
+  const lines = [
+    'const [vm, withCode] = [require("node:vm"), []];',
+    `vm.Script = ${script};`,
+    `process.on("exit", () => ${write});`,
+  ];
+  writeFileSync(preload, lines.join("\n"));
+  await world.crux([...args], { env: { NODE_OPTIONS: `--require ${preload}` } });
+  const { files, withCode, builtins } = JSON.parse(readFileSync(told, "utf8"));
+  const names = (paths: readonly string[]) =>
+    paths.filter((path) => path !== preload).map((path) => basename(path));
+  return { files: names(files), withCode: names(withCode), builtins };
+}
+
+it("`crux ps` and `crux version` load a file of their own with its code, and neither a database, HTTP nor TLS", async () => {
   // the daemon that the first one starts is not looked at
   await serve(text("never"));
   await world.crux(["ps"]);
   const ps = await loadedBy("ps");
-  expect(ps.files).toEqual(["main.cjs", "ps.cjs"]);
+  expect([ps.files, ps.withCode]).toEqual([["main.cjs"], ["ps.cjs"]]);
   const version = await loadedBy("version");
-  expect(version.files).toEqual(["main.cjs", "version.cjs"]);
+  expect([version.files, version.withCode]).toEqual([["main.cjs"], ["version.cjs"]]);
   for (const name of ["sqlite", "http", "https", "tls", "child_process"])
     for (const { builtins } of [ps, version]) expect(builtins).not.toContain(`NativeModule ${name}`);
-  expect((await loadedBy("version", "-q")).files).toEqual(["main.cjs"]);
+  const quiet = await loadedBy("version", "-q");
+  expect([quiet.files, quiet.withCode]).toEqual([["main.cjs"], []]);
 });
 
 it("what a command throws away soon makes it no larger: its young generation stays at two halves of two megabytes", async () => {

@@ -146,14 +146,18 @@ export function agentMessage(from: Pid, words: string): string {
   return `<agent-message from="pid ${from}">${unframed(words)}</agent-message>`;
 }
 
+/** Made when it is first used: it takes longer than all else that a client loads of this file. */
+let tags: RegExp | undefined;
+
 /** Also with characters in between that nobody sees, and with wide brackets. */
-const TAGS = (() => {
+function tagPattern(): RegExp {
   const hidden = "\\p{Cf}*";
   const spelled = FRAMES.map((name) => [...name].join(hidden)).join("|");
   return new RegExp(`[<\\uFE64\\uFF1C]([\\s\\p{Cf}]*/?[\\s\\p{Cf}]*(?:${spelled}))`, "giu");
-})();
+}
 
 /** A text that others have written, in which nothing can pose as a message of a process, or as a notice or note of Crux. */
 export function unframed(text: string): string {
-  return text.replace(TAGS, "&lt;$1");
+  tags ??= tagPattern();
+  return text.replace(tags, "&lt;$1");
 }

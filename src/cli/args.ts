@@ -187,6 +187,7 @@ function flagValue(flag: Flag, rawName: string, value: string | undefined, isInl
 }
 
 function tokensOf(argv: readonly string[], table: FlagTable) {
+  if (argv.length === 0) return [];
   const options: Record<string, Flag> = { ...GLOBAL_FLAGS, ...table };
   const spellings = new Map<string, string>();
   for (const [spelling, name] of Object.entries(SPELLINGS)) {

@@ -9,7 +9,11 @@ import { NodeLifecycle } from "./node-lifecycle.ts";
 import { streamKind } from "./stream-kind.ts";
 
 /** The host of a real command. stdin is opened at its first use. */
-export function nodeHost(version: string, command: Host["command"]): Host {
+export function nodeHost(
+  version: string,
+  command: Host["command"],
+  { stdout, stderr }: Pick<Host, "stdout" | "stderr"> = process,
+): Host {
   return {
     version,
     env: process.env,
@@ -19,8 +23,8 @@ export function nodeHost(version: string, command: Host["command"]): Host {
     get stdin() {
       return process.stdin;
     },
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout,
+    stderr,
     get stdinKind() {
       return streamKind(0);
     },
@@ -31,7 +35,7 @@ export function nodeHost(version: string, command: Host["command"]): Host {
     lifecycle: new NodeLifecycle(process),
     command,
     daemon: lazyDaemon(version, process.env, (hint) => {
-      process.stderr.write(`${hintLine(hint, wordsOf(process.env))}\n`);
+      stderr.write(`${hintLine(hint, wordsOf(process.env))}\n`, () => {});
     }),
   };
 }

@@ -2,6 +2,19 @@ import { writeSync } from "node:fs";
 import type { Output } from "../terminal/streams.ts";
 import { streamKind } from "./stream-kind.ts";
 
+export interface Streams {
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+/** Both of this process; `streams` gives Node's, once it handles their errors. */
+export function quickStreams(streams: () => Streams): Streams {
+  return {
+    stdout: quickOutput(1, () => streams().stdout),
+    stderr: quickOutput(2, () => streams().stderr),
+  };
+}
+
 /**
  * An output for a few short lines: written to a pipe or a file directly, because Node takes milliseconds to make its
  * stream. `stream` gives that stream for a terminal, and for what could not be written at once; it reports the errors.

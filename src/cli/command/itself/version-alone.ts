@@ -3,17 +3,11 @@
  * fraction of the time.
  */
 import { Console } from "../../console.ts";
-import { quickOutput } from "../../host/quick-output.ts";
+import { quickStreams, type Streams } from "../../host/quick-output.ts";
 import { sayVersion } from "./version.ts";
 
-/** `streams`: those of this process, once it handles their errors. */
-export async function versionAlone(
-  version: string,
-  streams: () => Pick<NodeJS.Process, "stdout" | "stderr">,
-): Promise<number> {
+export async function versionAlone(version: string, streams: () => Streams): Promise<number> {
   const { env } = process;
-  const stdout = quickOutput(1, () => streams().stdout);
-  const stderr = quickOutput(2, () => streams().stderr);
-  await sayVersion({ version, env }, new Console({ env, stdout, stderr }, "default", false));
+  await sayVersion({ version, env }, new Console({ env, ...quickStreams(streams) }, "default", false));
   return 0;
 }

@@ -3,10 +3,11 @@ import { parseFlags } from "../../args.ts";
 import { Console } from "../../console.ts";
 import type { Host } from "../../host/host.ts";
 import { nodeHost } from "../../host/node-host.ts";
+import { quickStreams, type Streams } from "../../host/quick-output.ts";
 import { ps } from "./ps.ts";
 
-export async function psAlone(version: string): Promise<number> {
-  const host = nodeHost(version, noOther);
+export async function psAlone(version: string, streams: () => Streams): Promise<number> {
+  const host = nodeHost(version, noOther, quickStreams(streams));
   const console = new Console(host, "default", false);
   try {
     return await ps.run({ args: parseFlags([], ps.flags), console, host });
