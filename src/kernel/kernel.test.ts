@@ -199,7 +199,8 @@ describe("ended()", () => {
   test("gives what the journal knows of processes that left the table, in pages and by tree", async () => {
     const t = testKernel();
     const top = await t.start();
-    const children = [await t.start({ by: top.sys }), await t.start({ by: top.sys })];
+    const child = { call: "toolu_1", title: "find it", name: "scout" };
+    const children = [await t.start({ by: top.sys, child }), await t.start({ by: top.sys })];
     const other = await t.start();
     children[0]?.proc.used.add({ tokens: 7, usd: 0.5 });
     for (const { pid, end } of children) {
@@ -225,6 +226,7 @@ describe("ended()", () => {
       exit: EXIT.completed,
       tokensUsed: 7,
       microUsdUsed: 500_000,
+      child: { ...child, agentId: expect.stringMatching(/^agent-/) },
     });
     // a zombie is still in the table
     top.end();

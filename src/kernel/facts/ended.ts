@@ -1,7 +1,7 @@
 /** Processes that are no longer in the table: what the journal knows of their use and their end. */
-import { agentIdOf, type Ended } from "../../abi/child.ts";
+import { agentIdOf, type ChildMark, type Ended } from "../../abi/child.ts";
 import { codeOf } from "../../abi/errors.ts";
-import type { CtxId, Pid } from "../../abi/ids.ts";
+import { type CtxId, PID_KERNEL, type Pid } from "../../abi/ids.ts";
 import type { Label } from "../../abi/labels.ts";
 import type { ExitStatus, ProcInfo } from "../../abi/process.ts";
 import type { ProcessRow } from "../ports/journal.ts";
@@ -97,18 +97,28 @@ export async function endedProcesses(core: EndSearch & Gone, page: EndedPage): P
   const processes: ProcInfo[] = [];
   for (const row of shown) {
     const ended = core.table.get(row.pid) === undefined ? await endOfRow(core, row) : undefined;
-    if (ended !== undefined) processes.push({ ...infoOf(row, ended), ...(await forkOf(core, row)) });
+    if (ended !== undefined) processes.push({ ...infoOf(row, ended), ...(await childOf(core, row, ended)) });
   }
   const last = shown.at(-1);
   return { processes, ...(rows.length > limit && last !== undefined ? { next: last.pid } : {}) };
 }
 
-/** What an internal fork was for: its own spawn, the last one in its history, tells it from a fork of the user. */
-async function forkOf({ ports: { journal } }: EndSearch, row: ProcessRow): Promise<{ fork?: string }> {
-  if (row.forkedFrom === null) return {};
-  const spawned = (await journal.ofKind(row.proc, "process.spawned")).at(-1);
-  const { fork } = (spawned?.body ?? {}) as { readonly fork?: string };
-  return fork === undefined ? {} : { fork };
+/**
+ * What the row does not have of an agent that another started: the call that did, and what a fork was for, which its own spawn,
+ * the last one in its history, tells from a fork of the user.
+ */
+async function childOf(
+  { ports: { journal } }: EndSearch,
+  { proc, kind, ppid, forkedFrom }: ProcessRow,
+  { agentId }: Ended,
+): Promise<Pick<ProcInfo, "child" | "fork">> {
+  if (kind !== "agent" || (ppid === PID_KERNEL && forkedFrom === null)) return {};
+  const spawned = (await journal.ofKind(proc, "process.spawned")).at(-1);
+  const { fork, child } = (spawned?.body ?? {}) as { readonly fork?: string; readonly child?: ChildMark };
+  return {
+    ...(fork === undefined || forkedFrom === null ? {} : { fork }),
+    ...(child === undefined ? {} : { child: { ...child, agentId } }),
+  };
 }
 
 interface Gone {

@@ -140,3 +140,22 @@ test.each(["tree x", "tree 1 2", "tree --deep"])("%s is INVALID and reaches no d
   expect(err).toMatch(/^✗ \[INVALID\] /);
   expect(asked.reached).toEqual([]);
 });
+
+test("tree --all names what a call named, and says in words what an agent started of itself is for", async () => {
+  const dead = {
+    state: "dead",
+    activity: null,
+    exit: { code: 0, reason: "completed", kind: "done" },
+  } as const;
+  const intent = "<crux-note>A task of its own";
+  const ended = [
+    aRow({ ...dead, pid: 8, ppid: 5, called: "scout", intent: "find it" }),
+    aRow({ ...dead, pid: 9, ppid: 5, fork: "memory", intent }),
+    aRow({ ...dead, pid: 10, ppid: 5, fork: "fork", intent: "a fork" }),
+  ];
+  const { out } = await crux("tree --all", { daemon: daemon(ROWS, ended) });
+  expect(out).toMatch(/8 scout \(code-analyst\) .* find it$/m);
+  expect(out).toMatch(/9 code-analyst +internal .* takes notes of the conversation$/m);
+  expect(out).toMatch(/10 code-analyst +fork .* a fork$/m);
+  expect(out).not.toContain("crux-note");
+});

@@ -1,5 +1,6 @@
 /** Cells of a process, shared by several tables. */
 
+import { FORK, isInternal } from "../../../abi/fork.ts";
 import type { WireRow } from "../../../abi/methods/process.ts";
 import type { PermissionMode } from "../../../abi/process.ts";
 import { microUsd, shownUsd } from "../../../lib/usd.ts";
@@ -47,6 +48,17 @@ export function heldWord({ state, activity, held }: Doing): "paused" | "blocked"
   if (activity === "blocked") return "blocked";
   if (activity !== "paused") return undefined;
   return held === "crash" || held === "damage" ? "held" : "paused";
+}
+
+/** What the forks do that agents start of themselves: their intents are written for a model. */
+const ASIDE: Readonly<Record<string, string>> = {
+  memory: "takes notes of the conversation",
+  tidy: "tidies the notes of memory",
+};
+
+/** What it is there for, as it was told. */
+export function taskOf({ intent, fork = FORK }: Pick<WireRow, "intent" | "fork">): string {
+  return isInternal(fork) ? (ASIDE[fork] ?? fork) : intent;
 }
 
 /** The first line of the intent, cut. */

@@ -3,7 +3,7 @@ import { microUsd, shownUsd } from "../../../lib/usd.ts";
 import { seconds } from "../text/elapsed.ts";
 import { safeLine } from "../text/safe-text.ts";
 import { cutToWidth, widthOf } from "../text/width.ts";
-import { heldWord, INTENT_COLUMNS, intentCell, modeWord, unpricedWords } from "./process-cells.ts";
+import { heldWord, INTENT_COLUMNS, intentCell, modeWord, taskOf, unpricedWords } from "./process-cells.ts";
 import { aligned } from "./table.ts";
 
 // the screen of the manual: its head and rules do not follow from the columns of its rows
@@ -40,7 +40,7 @@ const COLUMNS: readonly PsColumn[] = [
     least: 20,
     verbose: true,
     cell: (proc) =>
-      cutToWidth(`${modeWord(proc)}${labelWord(proc)}${intentCell(proc.intent)}`, INTENT_COLUMNS),
+      cutToWidth(`${modeWord(proc)}${labelWord(proc)}${intentCell(taskOf(proc))}`, INTENT_COLUMNS),
   },
 ];
 

@@ -1,6 +1,6 @@
 import { seconds } from "../text/elapsed.ts";
 import type { Branch } from "./forest.ts";
-import { costCell, INTENT_COLUMNS, intentCell, nameCell, stateCell } from "./process-cells.ts";
+import { costCell, INTENT_COLUMNS, intentCell, nameCell, stateCell, taskOf } from "./process-cells.ts";
 import { type Role, roleWord } from "./roles.ts";
 import { type Column, table } from "./table.ts";
 
@@ -36,7 +36,7 @@ const COLUMNS: ReadonlyArray<Column<TreeRow>> = [
     cell: ({ subtreeUsd, subtreeUnpriced }) => costCell(subtreeUsd, subtreeUnpriced),
   },
   { head: "ELAPSED", align: "right", isExtra: true, cell: ({ row }) => seconds(row.elapsed_ms) },
-  { head: "INTENT", align: "left", maxColumns: INTENT_COLUMNS, cell: ({ row }) => intentCell(row.intent) },
+  { head: "INTENT", align: "left", maxColumns: INTENT_COLUMNS, cell: ({ row }) => intentCell(taskOf(row)) },
 ];
 
 /** The whole screen of `crux tree`, without its final newline. */

@@ -7,6 +7,7 @@ import {
   modeWord,
   nameCell,
   slotWord,
+  taskOf,
 } from "../table/process-cells.ts";
 import { roleWord } from "../table/roles.ts";
 import { aligned } from "../table/table.ts";
@@ -119,7 +120,7 @@ export class TopTable {
   row(row: TopRow): string {
     return this.#line(
       this.#columns.map((column) => column.cell(row)),
-      intentCell(`${modeWord(row.row)}${row.row.intent}`, this.#intentColumns),
+      intentCell(`${modeWord(row.row)}${taskOf(row.row)}`, this.#intentColumns),
     );
   }
 
