@@ -16,7 +16,7 @@ import {
   keepInRounds,
   leaveThreadsTheirLimits,
   ownQuiet,
-  releaseFreeMemory,
+  releaseUnused,
   tuneOnceLoaded,
 } from "./own-engine.ts";
 import { EXIT_FENCED, EXIT_LOST, runDaemon } from "./run.ts";
@@ -30,7 +30,7 @@ export async function daemonMain(
   closeInherited();
   leaveThreadsTheirLimits();
   tuneOnceLoaded();
-  releaseFreeMemory();
+  releaseUnused();
   // the C library has read it; what the daemon starts is not meant by it
   delete process.env.MALLOC_ARENA_MAX;
   delete process.env.MALLOC_MMAP_THRESHOLD_;

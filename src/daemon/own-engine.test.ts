@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { cachedDataVersionTag, setFlagsFromString } from "node:v8";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { setFlag, underUsualFlags } from "../lib/v8-flags.ts";
-import { keepInRounds, releaseFreeMemory, tuneOnceLoaded } from "./own-engine.ts";
+import { keepInRounds, releaseUnused, tuneOnceLoaded } from "./own-engine.ts";
 
 const MB = 1024 * 1024;
 
@@ -13,12 +13,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("releaseFreeMemory() asks when memory has grown, and again only when it grows from what was left", () => {
+test("releaseUnused() asks when memory has grown, and again only when it grows from what was left", () => {
   let bytes = 100 * MB;
   const release = vi.fn(() => {
     bytes -= 15 * MB;
   });
-  releaseFreeMemory({ bytes: () => bytes, release });
+  releaseUnused({ bytes: () => bytes, release });
   vi.advanceTimersByTime(60_000);
   expect(release).not.toHaveBeenCalled();
 
@@ -92,7 +92,8 @@ function* threeFiles(kept: string[]): Generator<undefined, void> {
 
 test("keepInRounds() keeps one file in a round of the event loop, once what came first has been done", () => {
   const kept: string[] = [];
-  keepInRounds(threeFiles(kept), () => true);
+  const held = { bytes: () => 0, release: () => kept.push("given back") };
+  keepInRounds(threeFiles(kept), () => true, held);
   vi.advanceTimersByTime(19_999);
   expect(kept).toEqual([]);
   vi.advanceTimersToNextTimer();
@@ -100,7 +101,7 @@ test("keepInRounds() keeps one file in a round of the event loop, once what came
   vi.advanceTimersToNextTimer();
   expect(kept).toEqual(["one", "two"]);
   vi.advanceTimersByTime(10_000);
-  expect([kept, vi.getTimerCount()]).toEqual([["one", "two", "three"], 0]);
+  expect([kept, vi.getTimerCount()]).toEqual([["one", "two", "three", "given back"], 0]);
 });
 
 test("keepInRounds() waits for a quiet second", () => {

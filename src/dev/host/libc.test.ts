@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
@@ -25,3 +26,19 @@ test.skipIf(findLibc() === undefined)(
     expect(pieces.filter((piece) => piece?.every((byte) => byte === 1))).toHaveLength(COUNT / 10);
   },
 );
+
+/** Bytes of the program's file that are in memory. */
+function mappedBytes(): number {
+  const maps = readFileSync("/proc/self/smaps", "utf8").split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
+  const own = maps.filter((entry) => entry.split("\n")[0]?.endsWith(process.execPath));
+  return own.reduce((sum, entry) => sum + Number(/^Rss: +(\d+)/m.exec(entry)?.[1]) * 1024, 0);
+}
+
+test.skipIf(findLibc() === undefined)("releaseProgram() keeps of the program what is used again", () => {
+  const before = mappedBytes();
+  findLibc()?.releaseProgram();
+  const after = mappedBytes();
+  expect(before).toBeGreaterThan(20 * 2 ** 20);
+  expect(after).toBeLessThan(before / 2);
+  expect(JSON.stringify(process.versions)).toContain(process.versions.v8);
+});

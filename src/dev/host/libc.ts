@@ -3,6 +3,7 @@
  * page tables of this process, as Node's own spawn does (40 µs per megabyte held, during which the event loop stands
  * still). Formats: POSIX.1-2024, spawn.h and sys/wait.h; glibc's addchdir_np and POSIX_SPAWN_SETSID.
  */
+import { readFileSync, readlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { getSystemErrorName } from "node:util";
 import type * as Koffi from "koffi";
@@ -44,6 +45,8 @@ export interface Libc {
   growPipe(fd: number, bytes: number): boolean;
   /** Gives the memory that the library holds unused back to the system; its own threads wait meanwhile. */
   releaseFree(): void;
+  /** Lets go of what is mapped of the running program's file. What is used again is mapped again, 16 pages at a time. */
+  releaseProgram(): void;
 }
 
 const SETSIGDEF = 0x04;
@@ -58,6 +61,7 @@ const F_SETPIPE_SZ = 1031;
 const F_DUPFD_CLOEXEC = 1030;
 /** Above every number that a program is given: what becomes 3 there must not be the source of a later one. */
 const COPIES_FROM = 16;
+const MADV_DONTNEED = 4;
 const [SOCK_STREAM, SOCK_SEQPACKET] = [1, 5];
 const [MSG_DONTWAIT, MSG_NOSIGNAL] = [0x40, 0x4000];
 const [SOL_SOCKET, SCM_RIGHTS] = [1, 1];
@@ -153,7 +157,24 @@ function bind(library: Koffi.LibraryHandle): Libc {
     },
     growPipe: (fd, bytes) => call.control(fd, F_SETPIPE_SZ, "int", bytes) >= bytes,
     releaseFree: () => void call.trim(0),
+    releaseProgram() {
+      for (const [from, to] of unchangedParts()) call.advise(from, to - from, MADV_DONTNEED);
+    },
   };
+}
+
+/**
+ * Where the running program lies in memory as it is in its file: all that comes before what it may write, but for the last part, in which
+ * its loader has put addresses.
+ */
+function unchangedParts(): readonly (readonly [from: number, to: number])[] {
+  const program = readlinkSync("/proc/self/exe");
+  const lines = readFileSync("/proc/self/maps", "utf8").split("\n");
+  const own = lines.filter((line) => line.endsWith(` ${program}`)).map((line) => line.split(/[ -]/, 3));
+  const writable = own.findIndex(([, , mode]) => mode?.startsWith("rw"));
+  return own
+    .slice(0, Math.max(0, writable - 1))
+    .map(([from = "", to = ""]) => [Number.parseInt(from, 16), Number.parseInt(to, 16)]);
 }
 
 /** What programs are talked to over. */
@@ -211,6 +232,7 @@ function callsOf(library: Koffi.LibraryHandle) {
     socketPair: f("int socketpair(int domain, int type, int protocol, void *fds)"),
     pipe: f("int pipe2(void *fds, int flags)"),
     trim: f("int malloc_trim(size_t kept)"),
+    advise: f("int madvise(size_t from, size_t bytes, int advice)"),
     control: f("int fcntl(int fd, int command, ...)"),
     errno: (): number => koffi.decode(errnoPlace(), "int") as number,
   };
