@@ -216,13 +216,11 @@ describe("the tool agent", () => {
     await crux("-q", "lead");
     const [talk, mute, late, soon] = results(requestsOf("lead")[1]!);
     const fault = String.raw`Error \[DRIVER\]: agent general-purpose \(pid \d+\) failed: \S[^\n]*`;
-    expect(late).toMatch(
-      new RegExp(`^I look\\.\n${fault}\\. Above is what it said last; it is not finished`),
-    );
+    expect(late).toMatch(new RegExp(`^I look\\.\n${fault}\nAbove is what it said last; it is not finished`));
     expect(soon).toMatch(new RegExp(`^${fault}$`));
     expect(soon).not.toContain("Above");
     expect(talk).toMatch(
-      /^So far so good\.\nError \[BUDGET\]: agent brief \(pid \d+\) failed: max steps exceeded\. Above/,
+      /^So far so good\.\nError \[BUDGET\]: agent brief \(pid \d+\) failed: max steps exceeded\nAbove/,
     );
     expect(mute).toMatch(/^Error \[BUDGET\]: agent brief \(pid \d+\) failed: max steps exceeded$/);
   });

@@ -278,7 +278,12 @@ function outcomeOf(args: Args, pid: Pid, ended: Ended): Outcome {
   if (result === "") throw failure(errorCodeOf(ended), why);
   return {
     text: result,
-    error: { code: errorCodeOf(ended), message: `${why}. Above is what it said last; it is not finished.` },
+    // its line has the reason alone: what is above is there for the model
+    error: {
+      code: errorCodeOf(ended),
+      message: why,
+      hint: "Above is what it said last; it is not finished.",
+    },
   };
 }
 

@@ -247,6 +247,7 @@ function timeOf({ printed, isFinal }: CallEntry, { live }: EntryLook): string {
   return ` · ${Math.floor((live.nowMono - printed.beganMono) / 1000)}s`;
 }
 
+const FAULT = /^Error \[[A-Z_]+\]: /;
 const REFUSED = /^Permission denied(?: by user)?(?:: |$)/;
 
 /** What was refused by other than the user says why. */
@@ -256,11 +257,18 @@ function withReason({ refused, ...note }: CallNote, words: Phrases["entry"]): Ca
   return { ...note, error: why === "" ? words.refused : words.refusedFor(why) };
 }
 
+/** Why the call failed: its first line, or where it had produced something before, the last one that says so. */
+function failureIn(result: string): string {
+  const [first = ""] = result.split("\n", 1);
+  const said = FAULT.test(first) ? first : result.split("\n").findLast((line) => FAULT.test(line));
+  return (said ?? first).replace(FAULT, "");
+}
+
 /** As far as its result says it. */
 function noteOf({ tool, input, result = "", isError }: CallEntry): CallNote {
   const about = aboutInput(input);
   if (isError !== true) return { tool, about };
-  const error = (result.trim().split("\n", 1)[0] ?? "").replace(/^Error \[[A-Z_]+\]: /, "");
+  const error = failureIn(result.trim());
   return { tool, about, error, ...(REFUSED.test(error) ? { refused: true } : {}) };
 }
 

@@ -264,6 +264,12 @@ test("entryLines() shows how a call of the past ended, and marks one of which th
   expect(texts({ result: "a.md" }, true)).toEqual(["● bash ls", "  │ command: ls", "  │ a.md"]);
   const failed = { result: "Error [NOT_FOUND]: gone\nmore", isError: true };
   expect(texts(failed)).toEqual(["✗ bash ls → gone"]);
+  const begun = {
+    result: "I look.\nError [DRIVER]: a (3): gone\nAbove is more",
+    isError: true,
+  };
+  expect(texts(begun)).toEqual(["✗ bash ls → a (3): gone"]);
+  expect(texts({ result: "no such file\nExit code 1", isError: true })).toEqual(["✗ bash ls → no such file"]);
   const refused = { result: "Error [PERMISSION]: Permission denied by user: not there", isError: true };
   expect(texts(refused)).toEqual(["✗ bash ls → refused: not there"]);
   expect(texts({})).toEqual(["○ bash ls"]);
