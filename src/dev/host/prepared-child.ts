@@ -210,7 +210,7 @@ export class PreparedChild implements Prepared {
   }
 }
 
-export function closed(stream: Duplex | null): Promise<void> {
+function closed(stream: Duplex | null): Promise<void> {
   return new Promise((resolve) => {
     if (stream === null) resolve();
     else stream.once("close", () => resolve());

@@ -1,13 +1,15 @@
 /**
  * The first process of a sandbox that is kept for several commands (kept-sandbox.ts): a script for perl, as wrapper-in-perl.ts
  * is. For each command it makes one process, with a pid and an IPC namespace and mounts of /proc, /dev/pts and /dev/shm of its own,
- * before that command is known. It is to the command what the shell of namespace.ts is: its child is the program, and it tells how that
+ * before that command is known. It is to the command what the shell of namespace.ts is: its child becomes the program, and it tells how that
  * ended when nothing else is left. The keeper is in none of these namespaces: a command can neither see, signal, trace nor limit it, nor another
  * command. It has two rights, to make namespaces and to give up rights; a command has none.
  *
- * fd 3 is the socket on which it asks at its start and reports: `s ID PID`, begun, `e ID STATUS`, ended, of wait(2), when nothing of
- * the command is left, and `x`, when it will start no further one: of those that have not begun none will. At fd 5 the one that waits receives its command, one a message, parted by zero bytes: ID, working directory, number of
- * words, words, environment; with the fds of the command's three streams and of its channel. fd 4 has the filter of system calls.
+ * fd 3 is the socket on which it asks at its start and reports: `s ID PID`, a command was taken, `b ID`, its program begins, `c ID CODE`,
+ * its exit code, when nothing of it is left, `e ID STATUS`, its first process has ended, of wait(2), and `x`, when it will start no
+ * further one: of those that have not begun none will. At fd 5 the child that is to become the program receives its command, one a
+ * message, parted by zero bytes: ID, working directory, number of words, words, environment; with the fds of the command's three
+ * streams. fd 4 has the filter of system calls.
  */
 
 import { findSystemProgram } from "../../program.ts";
@@ -105,15 +107,20 @@ sub received {
   $got > 0 or return;
   my ($id, $cwd, $count, @words) = split /\0/, substr($bytes, 0, $got), -1;
   my @environment = splice(@words, $count);
-  ([(unpack("Q l7", $with))[3 .. 6]], $id, $cwd, \@words, \@environment);
+  ([(unpack("Q l6", $with))[3 .. 5]], $id, $cwd, \@words, \@environment);
 }
 
+# all but its words is in place before they are known
 sub program {
-  my ($streams, $cwd, $words, $environment) = @_;
-  for my $fd (0 .. 2) { call("dup3", $streams->[$fd], $fd, 0) }
+  my ($taken) = @_;
   call("mask", 1, $waited, 0, 8);
   my $loaded = pack("S x6 P", length($filter) / 8, $filter);
   call("prctl", 22, 2, $loaded, 0, 0);
+  syswrite($saying, "\n") or exit 125;
+  my ($streams, $id, $cwd, $words, $environment) = received() or exit 124;
+  syswrite($_, "$id\n") or exit 125 for $saying, $taken;
+  for my $fd (0 .. 2) { call("dup3", $streams->[$fd], $fd, 0) }
+  report("b $id");
   call("close_range", 3, 0xffffffff, 0);
   %ENV = map { split /=/, $_, 2 } @$environment;
   chdir($cwd) and exec { $words->[0] } @$words;
@@ -130,24 +137,23 @@ sub first {
   my ($header, $none) = (pack("L2", 0x20080522, 0), pack("L6", (0) x 6));
   call("capset", $header, $none);
   call("prctl", 4, 0, 0, 0, 0);
-  syswrite($saying, "\n") or exit 125;
-  my ($fds, $id, @command) = received() or exit 124;
-  my ($channel, @streams) = reverse @$fds;
-  syswrite($saying, "$id\n") or exit 125;
-  call("dup3", $channel, 3, 0);
-  report(".");
+  pipe(my $took, my $taken) or exit 125;
   defined(my $program = fork) or exit 125;
-  $program or program([reverse @streams], @command);
-  call("close_range", 4, 0xffffffff, 0);
+  $program or program($taken);
+  call("dup3", fileno $took, 4, 0);
+  call("close_range", 5, 0xffffffff, 0);
   my $code;
   until (defined $code) {
     my $got = waitpid(-1, 0);
     $got < 0 and exit 125;
     $code = $? & 127 ? 128 + ($? & 127) : $? >> 8 if $got == $program;
   }
+  open($took, "<&=", 4) or exit 125;
+  # nothing: it took no command
+  chomp(my $id = <$took> // exit $code);
   for my $pause (qw(.01 .03 .06 TERM .01 .03 .06 .1 .1 .1 .1)) {
     1 while waitpid(-1, 1) > 0;
-    if (syscall($N{kill}, -1, 0) < 0) { report($code); last }
+    if (syscall($N{kill}, -1, 0) < 0) { report("c $id $code"); last }
     if ($pause eq "TERM") { syscall($N{kill}, -1, 15) }
     else { select(undef, undef, undef, $pause) }
   }
@@ -188,8 +194,13 @@ until ($is_over && !%id) {
   vec($ready, $ended, 1) or next;
   sysread($ends, my $which, 4096);
   while ((my $pid = waitpid(-1, 1)) > 0) {
-    if (my $id = delete $id{$pid}) { report("e $id $?") }
-    elsif ($? >> 8 == 124) { $is_over = 1 }
+    my $status = $?;
+    # what it said has come by now
+    my $more = "";
+    vec($more, fileno $said, 1) = 1;
+    hear() if !$id{$pid} && select($more, undef, undef, 0) > 0;
+    if (my $id = delete $id{$pid}) { report("e $id $status") }
+    elsif ($status >> 8 == 124) { $is_over = 1 }
     else { retire() }
   }
 }

@@ -4,17 +4,16 @@
  * keeper; what they have in common are the mounts, the /tmp and the network that all commands of that process have.
  */
 import { closeSync } from "node:fs";
-import type { Duplex } from "node:stream";
 import type { ExecSpec } from "../../../kernel/ports/host.ts";
 import type { JobSignal } from "../job.ts";
 import { type Launched, type LeaderEnd, leaderEnd, withStdio } from "../launch.ts";
 import type { Libc } from "../libc.ts";
 import { NamespaceJob } from "../namespace.ts";
 import type { Pipes } from "../pipes.ts";
-import { closed, type Prepared, type PreparedChild } from "../prepared-child.ts";
+import type { Prepared, PreparedChild } from "../prepared-child.ts";
 import { childrenOf, innerPidOf } from "../procfs.ts";
 import type { Confinement } from "../sandbox/sandbox.ts";
-import { type Streams, withStreams } from "../streams.ts";
+import { withStreams } from "../streams.ts";
 import { MESSAGE_BYTES } from "./keeper-in-perl.ts";
 
 type Sender = Pick<Libc, "sendFds" | "socketPair">;
@@ -45,6 +44,8 @@ const NONE = { pid: undefined, ended: Promise.resolve(SIGKILLED) };
 
 export class KeptSandbox {
   readonly confinement: Confinement;
+  /** Resolves when nothing of it is left. */
+  readonly ended: Promise<void>;
   readonly #libc: Sender;
   readonly #pipes: Pipes | undefined;
   readonly #keeper: PreparedChild;
@@ -72,7 +73,9 @@ export class KeptSandbox {
       closeSync(theirs);
     }
     this.#keeper.begin();
-    void this.ended.then(() => this.#end());
+    const { leader } = this.#keeper.launched;
+    // what it reported last is read after it has ended
+    this.ended = Promise.all([leader.ended, this.#keeper.heardAll()]).then(() => this.#end());
   }
 
   /** Of the process that was started here. */
@@ -104,11 +107,6 @@ export class KeptSandbox {
     const was = this.isBusy || this.#last > this.#lastAsked;
     this.#lastAsked = this.#last;
     return was;
-  }
-
-  /** Resolves when nothing of it is left. */
-  get ended(): Promise<LeaderEnd> {
-    return this.#keeper.launched.leader.ended;
   }
 
   /** Starts the command; undefined: the keeper does not take it. Throws the host's error when no fds are left. */
@@ -169,7 +167,10 @@ export class KeptSandbox {
     this.#heard = lines.pop() ?? "";
     for (const line of lines) {
       const [what, id = "", number] = line.split(" ");
-      if (what === "s") this.#running.get(id)?.begun(Number(number));
+      const child = this.#running.get(id);
+      if (what === "s") child?.taken(Number(number));
+      else if (what === "b") child?.begun();
+      else if (what === "c") child?.tell(Number(number));
       else if (what === "e") this.#ended(id, leaderEnd(Number(number)));
       else this.#retire();
     }
@@ -197,56 +198,32 @@ export class KeptSandbox {
   }
 }
 
-interface Sending {
-  readonly spec: Command["spec"];
+interface KeptChildOptions {
+  readonly command: Command;
   readonly pipes: Pipes | undefined;
   readonly libc: Sender;
-  /** Its streams, then its channel. False: not sent. */
-  readonly send: (fds: readonly number[]) => boolean;
-}
-
-interface KeptChildOptions extends Omit<Sending, "spec"> {
-  readonly command: Command;
   readonly confinement: Prepared["confinement"];
   /** Called when it is killed, and its first process is not there yet. */
   readonly onKill: () => void;
   /** The pid here of a process that has this pid to the keeper. */
   readonly innerOf: (pid: number) => number | undefined;
-}
-
-interface Sent {
-  readonly launched: Pick<Launched, "inputLink">;
-  readonly streams: Streams;
-  readonly channel: Duplex | null;
-  readonly isSent: boolean;
-}
-
-function sent({ spec, pipes, libc, send }: Sending): Sent {
-  let channel: Duplex | null = null;
-  let isSent = false;
-  const { child, streams } = withStreams(spec, pipes, (stdio) => {
-    const { started, pipes: ends, inputLink } = withStdio({ libc, stdio: [...stdio, "pipe"] }, send);
-    isSent = started;
-    channel = ends.at(-1) ?? null;
-    return { leader: NONE, pipes: ends, inputLink };
-  });
-  return { launched: child, streams, channel, isSent };
+  /** Its streams. False: not sent. */
+  readonly send: (fds: readonly number[]) => boolean;
 }
 
 class KeptChild implements Prepared {
   readonly launched: Pick<Launched, "leader" | "inputLink">;
-  readonly streams: Streams;
+  readonly streams: Prepared["streams"];
   readonly confinement: Prepared["confinement"];
   readonly told: Promise<number>;
   readonly job: NamespaceJob;
   readonly hasAsked = true;
   readonly isSent: boolean;
   hasBegun = false;
-  readonly #channel: Duplex | null;
-  readonly #heardAll: Promise<void>;
   readonly #innerOf: KeptChildOptions["innerOf"];
   readonly #onKill: KeptChildOptions["onKill"];
   readonly #early: (JobSignal | "SIGKILL")[] = [];
+  readonly #tell: (code: number) => void;
   #resolve: ((end: LeaderEnd) => void) | undefined;
   /** The pid of its first process, as the keeper sees it, and as we do. */
   #inner: number | undefined;
@@ -258,27 +235,32 @@ class KeptChild implements Prepared {
     this.#innerOf = innerOf;
     this.#onKill = onKill;
     this.job = new NamespaceJob({ first: () => this.#first(), later: (name) => this.#later(name) }, mark);
-    const ended = new Promise<LeaderEnd>((resolve) => {
-      this.#resolve = resolve;
+    const end = Promise.withResolvers<LeaderEnd>();
+    const told = Promise.withResolvers<number>();
+    this.#resolve = end.resolve;
+    this.told = told.promise;
+    this.#tell = told.resolve;
+    let isSent = false;
+    const { child, streams } = withStreams(spec, pipes, (stdio) => {
+      const { started, ...ends } = withStdio({ libc, stdio }, send);
+      isSent = started;
+      return { leader: NONE, ...ends };
     });
-    const { launched, streams, channel, isSent } = sent({ spec, pipes, libc, send });
     const first = () => this.#first();
     const leader = {
       get pid() {
         return first();
       },
-      ended,
+      ended: end.promise,
     };
-    this.launched = { inputLink: launched.inputLink, leader };
+    this.launched = { inputLink: child.inputLink, leader };
     this.streams = streams;
-    this.#channel = channel;
     this.isSent = isSent;
-    this.told = this.#hear();
-    this.#heardAll = closed(this.#channel);
   }
 
+  /** Its end is told after all that was reported. */
   heardAll(): Promise<void> {
-    return this.#heardAll;
+    return Promise.resolve();
   }
 
   words(): Promise<string> {
@@ -296,7 +278,6 @@ class KeptChild implements Prepared {
 
   close(): void {
     this.streams.stdin?.destroy();
-    this.#channel?.destroy();
   }
 
   /** Its first process is not there yet. */
@@ -304,10 +285,20 @@ class KeptChild implements Prepared {
     return this.#inner === undefined && this.#resolve !== undefined;
   }
 
-  /** Its first process is there. */
-  begun(pid: number): void {
+  /** By this first process. */
+  taken(pid: number): void {
     this.#inner = pid;
     for (const name of this.#early.splice(0)) name === "SIGKILL" ? this.job.kill() : this.job.signal(name);
+  }
+
+  /** Its program may have run. */
+  begun(): void {
+    this.hasBegun = true;
+  }
+
+  /** The program's exit status: only the first process is left. */
+  tell(code: number): void {
+    this.#tell(code);
   }
 
   /** Nothing of it is left. */
@@ -327,18 +318,5 @@ class KeptChild implements Prepared {
     this.#early.push(name);
     if (name === "SIGKILL") this.#onKill();
     return true;
-  }
-
-  #hear(): Promise<number> {
-    let heard = "";
-    this.#channel?.on("error", () => {});
-    return new Promise((resolve) => {
-      this.#channel?.on("data", (chunk: Buffer) => {
-        heard += chunk.toString("latin1");
-        this.hasBegun ||= heard.startsWith(".\n");
-        const [, status] = /^\.\n(\d{1,3})\n/.exec(heard) ?? [];
-        if (status !== undefined) resolve(Number(status));
-      });
-    });
   }
 }
