@@ -278,6 +278,25 @@ describe("the profile of a command", () => {
     expect(profileOf("make", { sandbox: { allowWrite: [socket] } })?.hide).not.toContain(socket);
   });
 
+  test("hides a folder where sockets come and go, but not one with other files, nor one where the settings open something", async () => {
+    const folder = join(dir, "service.d");
+    mkdirSync(folder);
+    const sockets = ["1", "2"].map((name) => join(folder, name));
+    for (const socket of sockets) {
+      const listener = createServer().listen(socket);
+      onTestFinished(() => void listener.close());
+      await once(listener, "listening");
+    }
+    const helpers = () => closedToHelpers({ home, kernelPaths: [], realPath: (path) => path });
+    const hidden = () =>
+      [profileOf("make")?.hide ?? [], helpers()].map((all) => all.filter((p) => p.startsWith(folder)));
+    expect(hidden()).toEqual([[folder], [folder]]);
+    const opened = profileOf("make", { sandbox: { allowWrite: [join(folder, "1")] } })?.hide;
+    expect(opened?.filter((path) => path.startsWith(folder))).toEqual([join(folder, "2")]);
+    writeFileSync(join(folder, "note"), "");
+    expect(hidden().map((paths) => paths.toSorted())).toEqual([sockets, sockets]);
+  });
+
   test("of a worktree has the repository it belongs to, if that knows of it", () => {
     const main = join(dir, "main");
     const git = (cwd: string, ...args: string[]) =>

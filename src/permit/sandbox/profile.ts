@@ -29,6 +29,7 @@ import {
   freePlaces,
   gitDirsIn,
   gitPlaces,
+  holdsOnlySockets,
   kindOf,
   patternsInRoots,
   placesInRoots,
@@ -192,7 +193,7 @@ function profileOf(
       ...secretsInPlace(protections),
       ...secrets,
       ...fixedPlaces(refused, bases, realPath),
-      ...gathered(socketsBeside(closed, [home, ...roots], realPath), [...roots, subject.cwd]),
+      ...gathered(socketsBeside(closed, [home, ...roots, ...lifted], realPath), [...roots, subject.cwd]),
     ].filter((p) => !isLifted(p)),
     ...paths(settings.denyRead),
     ...walls.map(({ dir }) => dir),
@@ -245,12 +246,20 @@ const placesOf = ({ path, isDirectory }: { path: string; isDirectory: boolean })
 
 type Closing = Pick<SandboxOptions, "home" | "kernelPaths" | "realPath">;
 
-/** The sockets of other services in all other places. Of the host's `/tmp` only the `open` places are seen. */
+/**
+ * The sockets of other services in all other places. Of the host's `/tmp` only the `open` places are seen. A folder in which several are,
+ * and nothing else, is one where they come and go, also while mounts are made: it takes their place, unless something in it is open.
+ */
 function socketsBeside(closed: readonly string[], open: readonly string[], realPath: RealPath) {
   const isIn = (places: readonly string[], path: string) => places.some((place) => isWithin(place, path));
-  return boundSockets()
+  const paths = boundSockets()
     .map(realPath)
     .filter((path) => !isIn(closed, path) && (!isWithin("/tmp", path) || isIn(open, path)));
+  return [...Map.groupBy(paths, posix.dirname)].flatMap(([dir, sockets]) => {
+    const isWhole =
+      sockets.length > 1 && !open.some((place) => isWithin(dir, place)) && holdsOnlySockets(dir);
+    return isWhole ? [dir] : sockets;
+  });
 }
 
 /** The files of Crux itself, and the sockets of other services. */

@@ -109,6 +109,14 @@ export function socketsIn(dir: string): readonly string[] {
   }
 }
 
+export function holdsOnlySockets(dir: string): boolean {
+  try {
+    return readdirSync(dir, { withFileTypes: true }).every((entry) => entry.isSocket());
+  } catch {
+    return false;
+  }
+}
+
 function namesIn(dir: string): readonly string[] {
   if (!existsSync(dir)) return [];
   try {
