@@ -1,7 +1,9 @@
+import { LateMap } from "./late.ts";
+
 /** A map with at most `max` entries; beyond that the least recently used is dropped. */
 export class RecentMap<K, V> {
   readonly #max: number;
-  readonly #entries = new Map<K, V>();
+  readonly #entries = new LateMap<K, V>();
 
   constructor(max: number) {
     this.#max = max;
@@ -31,11 +33,11 @@ export class RecentMap<K, V> {
   }
 
   /** The entries, least recently used first. */
-  entries(): IterableIterator<[K, V]> {
-    return this.#entries.entries();
+  entries(): IteratorObject<[K, V]> {
+    return this.#entries[Symbol.iterator]();
   }
 
-  values(): IterableIterator<V> {
+  values(): IteratorObject<V> {
     return this.#entries.values();
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Block, ModelCard, WireMessage } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
+import { LateSet } from "../lib/late.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
 import type { OwnModel } from "./own-models.ts";
 
@@ -16,7 +17,7 @@ const learnt = new WeakMap<Driver, Map<string, number>>();
 export class Corrections {
   readonly #driver: Driver;
   /** The seals of thinking that the server did not accept. */
-  readonly #refused = new Set<string>();
+  readonly #refused = new LateSet<string>();
 
   constructor(driver: Driver) {
     this.#driver = driver;

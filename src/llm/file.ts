@@ -12,6 +12,7 @@ import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
+import { LateMap } from "../lib/late.ts";
 import { cacheTtlOf, wantedTtl } from "./cache-ttl.ts";
 import { Corrections } from "./corrections.ts";
 import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";
@@ -90,7 +91,7 @@ export class ModelFile implements OpenFile {
   readonly #closed = new AbortController();
   #hasWarned = false;
   /** By purpose and model, fixed by the first request: another lifetime would break the cached prefix. */
-  readonly #cacheTtls = new Map<string, CacheTtl>();
+  readonly #cacheTtls = new LateMap<string, CacheTtl>();
 
   readonly #corrections: Corrections;
   /** Those of the last plan: a request asks for them many times. */

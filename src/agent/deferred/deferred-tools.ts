@@ -5,6 +5,7 @@
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
+import { LateMap, LateSet } from "../../lib/late.ts";
 import { findProgram } from "../program/programs.ts";
 import type { Entry } from "./entry.ts";
 import type { Stock } from "./query.ts";
@@ -40,9 +41,9 @@ export interface Delta {
 
 export class DeferredTools {
   readonly #start: DeferredStart;
-  readonly #entries = new Map<string, Entry>();
-  /** The names of programs whose files were not read yet. */
-  readonly #unseen: Set<string>;
+  readonly #entries = new LateMap<string, Entry>();
+  /** The names of programs whose files were read. */
+  readonly #seen = new LateSet<string>();
   #servers: readonly SeenServer[];
   /** The paths of servers whose tools were listed. */
   readonly #asked: Set<string>;
@@ -52,7 +53,6 @@ export class DeferredTools {
 
   constructor(start: DeferredStart) {
     this.#start = start;
-    this.#unseen = new Set(start.programs);
     this.#servers = start.servers;
     this.#asked = new Set(start.servers.filter(({ isConnected }) => isConnected).map(({ path }) => path));
     for (const entry of start.entries) this.#entries.set(entry.name, entry);
@@ -68,7 +68,7 @@ export class DeferredTools {
     const silent = this.#servers
       .filter(({ path }) => !this.#asked.has(path))
       .map(({ name }) => `mcp__${name}`);
-    return [...new Set([...this.#unseen, ...this.#entries.keys(), ...silent])].sort();
+    return [...new Set([...this.#unseen(), ...this.#entries.keys(), ...silent])].sort();
   }
 
   /** The entries known so far, and their index; reads nothing. */
@@ -81,7 +81,7 @@ export class DeferredTools {
 
   /** All deferred tools: reads the remaining programs and lists the tools of the remaining servers. */
   async stock(sys: Sys): Promise<Stock> {
-    for (const name of [...this.#unseen].sort()) await this.#look(sys, name);
+    for (const name of this.#unseen().sort()) await this.#look(sys, name);
     for (const server of this.#servers) await this.#ask(sys, server);
     const servers = this.#servers.map(({ name }) => name);
     return { ...this.known(), loaded: this.#start.loaded, servers };
@@ -100,7 +100,8 @@ export class DeferredTools {
   /** Finds a tool by name, alias or path; undefined: no such tool. */
   async find(sys: Sys, written: string): Promise<Entry | undefined> {
     const name = canonicalToolName(written.replace(/^\/bin\//, ""));
-    if (this.#unseen.has(name) || (LATER.has(name) && !this.#entries.has(name))) await this.#look(sys, name);
+    if (this.#unseen().includes(name) || (LATER.has(name) && !this.#entries.has(name)))
+      await this.#look(sys, name);
     const known = this.#entries.get(name) ?? this.#byPath(name);
     if (known !== undefined) return known;
     const server = this.#servers.find((each) => isOf(each, name));
@@ -125,9 +126,13 @@ export class DeferredTools {
     return { added, removed };
   }
 
+  #unseen(): string[] {
+    return this.#start.programs.filter((name) => !this.#seen.has(name));
+  }
+
   async #look(sys: Sys, name: string): Promise<void> {
     const program = await findProgram(sys, name);
-    this.#unseen.delete(name);
+    this.#seen.add(name);
     if (program === undefined) return;
     const { spec, parallel, hint } = program;
     this.#entries.set(name, { ...spec, parallel, hint, path: `/bin/${name}`, server: "" });

@@ -6,6 +6,7 @@ import { posix } from "node:path";
 import type { ToolCall } from "../../abi/loop.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage, Sys } from "../../abi/sys.ts";
+import { LateSet } from "../../lib/late.ts";
 import { nestedText, pathMark } from "./frame.ts";
 
 /** Folders asked about at once; further ones of the same reply are left out. */
@@ -13,7 +14,7 @@ const MAX_DIRS = 32;
 
 export class NearbyGuides {
   readonly #cwd: string;
-  readonly #known = new Set<string>();
+  readonly #known = new LateSet<string>();
   #due: string[] = [];
   #shown = 0;
 

@@ -8,6 +8,7 @@ import {
   type Usage,
 } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
+import { LateMap } from "../../lib/late.ts";
 
 const NO_USAGE: Usage = {
   input_tokens: 0,
@@ -32,8 +33,8 @@ export class ReplyReader {
   #begun: string[] = [];
   #head: { id: string; model: string; usage: Usage } | undefined;
   #tail: { stopReason: StopReason; usage: Usage } | undefined;
-  readonly #open = new Map<number, Block>();
-  readonly #done = new Map<number, Block>();
+  readonly #open = new LateMap<number, Block>();
+  readonly #done = new LateMap<number, Block>();
   #calls = 0;
   /** The last event has come. */
   isOver = false;

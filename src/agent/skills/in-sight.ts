@@ -8,6 +8,7 @@ import ignore, { type Ignore } from "ignore";
 import type { ToolCall } from "../../abi/loop.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
+import { LateMap } from "../../lib/late.ts";
 import { targetOf } from "../deferred/target.ts";
 import { isReminder, reminder } from "../instructions/frame.ts";
 import { pathsOf } from "../instructions/nearby.ts";
@@ -24,8 +25,8 @@ interface Waiting {
 
 export class SkillsInSight {
   readonly #cwd: string;
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #due = new Map<string, SkillLine>();
+  readonly #waiting = new LateMap<string, Waiting>();
+  readonly #due = new LateMap<string, SkillLine>();
 
   constructor(cwd: string) {
     this.#cwd = cwd;

@@ -6,6 +6,7 @@
  */
 import type { ToolCall } from "../../abi/loop.ts";
 import type { Sys } from "../../abi/sys.ts";
+import { LateSet } from "../../lib/late.ts";
 import type { OfferedTools } from "../deferred/offered.ts";
 import { type CallResult, NOT_STARTED } from "../program/tool-call.ts";
 import { mayOverlap, namedAgent, runCall, untilResumed } from "./calls.ts";
@@ -40,7 +41,7 @@ export class Executor {
   /** What runs now may not overlap with others. */
   #isExclusive = false;
   /** The names that running calls give to agents. */
-  readonly #naming = new Set<string>();
+  readonly #naming = new LateSet<string>();
   #isStarting = false;
   hasBegun = false;
 

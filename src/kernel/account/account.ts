@@ -6,6 +6,7 @@
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { AccountView } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
+import { LateSet } from "../../lib/late.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 import { FLOWS, type Flow, isLimited, minus, NOTHING, plus, tokensOnly } from "./amounts.ts";
 import { type KeptWindow, Window } from "./window.ts";
@@ -74,7 +75,7 @@ export class Account {
   #spent: Amounts;
   #reserved: Amounts = NOTHING;
   /** What calls of its own process wait for: closed to its children meanwhile. */
-  readonly #awaited = new Set<Shortage>();
+  readonly #awaited = new LateSet<Shortage>();
   /** Resolved at the next settlement; absent: nobody waits for it. */
   #settled: PromiseWithResolvers<void> | undefined;
 
@@ -300,7 +301,7 @@ export class Reservation {
  * wait for the user. Monotonic clock.
  */
 class WorkTime {
-  readonly #working = new Set<object>();
+  readonly #working = new LateSet<object>();
   #beforeMs: number;
   #since = 0;
 

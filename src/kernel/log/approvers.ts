@@ -3,6 +3,7 @@
  * up to the time in the settings. A session that never had such a client is headless.
  */
 import type { ProcessEvent } from "../../abi/events.ts";
+import { LateSet } from "../../lib/late.ts";
 
 /** The queue of one client. */
 interface Approver {
@@ -10,10 +11,10 @@ interface Approver {
 }
 
 export class Approvers {
-  readonly #clients = new Set<Approver>();
+  readonly #clients = new LateSet<Approver>();
   /** Monotonic ms when the last client left; null: one is attached, or there never was one. */
   leftMono: number | null = null;
-  readonly #hooks = new Set<() => void>();
+  readonly #hooks = new LateSet<() => void>();
 
   /** Whether a client is attached, so that a published event will be read. */
   get isHeard(): boolean {

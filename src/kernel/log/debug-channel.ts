@@ -4,6 +4,7 @@
  * for.
  */
 import type { SyscallEvent } from "../../abi/events.ts";
+import { LateMap } from "../../lib/late.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/subscription.ts";
 import { Queue } from "../queue.ts";
@@ -11,7 +12,7 @@ import { Queue } from "../queue.ts";
 export class DebugChannel {
   readonly #ring: SyscallEvent[] = [];
   #head = 0;
-  readonly #readers = new Map<Queue<SyscallEvent>, { all: boolean }>();
+  readonly #readers = new LateMap<Queue<SyscallEvent>, { all: boolean }>();
   /** The process has ended: new readers get the kept events and then the end. */
   #ended = false;
   #closed = false;

@@ -3,13 +3,14 @@
  * reader has its own queue of 256 lines, which drops and counts what it has no room for.
  */
 import type { LogEntry } from "../../abi/events.ts";
+import { LateSet } from "../../lib/late.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/subscription.ts";
 import { Queue } from "../queue.ts";
 
 export class LogChannel {
   readonly #kept: LogEntry[] = [];
-  readonly #readers = new Set<Queue<LogEntry>>();
+  readonly #readers = new LateSet<Queue<LogEntry>>();
   #ended = false;
 
   /** The newest lines, oldest first. */

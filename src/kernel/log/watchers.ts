@@ -5,6 +5,7 @@
  */
 import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
+import { LateMap } from "../../lib/late.ts";
 import { LIMITS } from "../limits.ts";
 import { Queue } from "../queue.ts";
 import type { Approvers } from "./approvers.ts";
@@ -59,7 +60,7 @@ interface Watcher {
 }
 
 export class Watchers {
-  readonly #queues = new Map<Queue<ProcessEvent>, Watcher>();
+  readonly #queues = new LateMap<Queue<ProcessEvent>, Watcher>();
   #ended = false;
   /** The reply of which pieces were published, until it is there as a whole. */
   #previewed: string | undefined;

@@ -5,6 +5,7 @@
  */
 
 import type { Pid } from "../../abi/ids.ts";
+import { LateMap, LateSet } from "../../lib/late.ts";
 import { type Facet, plainFacet } from "../facts/facet.ts";
 
 /** The state as plain data, as the journal stores it. */
@@ -27,17 +28,17 @@ const MAX_TOOLS = 256;
 const MAX_REPLIES = 256;
 
 export class Denials {
-  #inARow = new Map<string, number>();
+  readonly #inARow = new LateMap<string, number>();
   #total = 0;
   /** Tools already counted in the current reply, by process. */
-  readonly #inReply = new Map<Pid, Set<string>>();
+  readonly #inReply = new LateMap<Pid, LateSet<string>>();
   /** The counts of earlier daemons have been taken over. */
   isKnown = false;
 
   /** Called when the model of `pid` is asked again: by then it has read the earlier denials. */
   beginReply(pid: Pid): void {
     this.#inReply.delete(pid);
-    this.#inReply.set(pid, new Set());
+    this.#inReply.set(pid, new LateSet());
     const [oldest] = this.#inReply.keys();
     if (this.#inReply.size > MAX_REPLIES && oldest !== undefined) this.#inReply.delete(oldest);
   }
@@ -64,7 +65,7 @@ export class Denials {
   /** Resets all counts, after an answer of the user. False: nothing had been counted. */
   clear(): boolean {
     const isClear = this.#total === 0 && this.#inARow.size === 0;
-    this.#inARow = new Map();
+    this.#inARow.clear();
     this.#total = 0;
     return !isClear;
   }
@@ -86,7 +87,8 @@ export class Denials {
   }
 
   take({ inARow, total }: DenialState): void {
-    this.#inARow = new Map(Object.entries(inARow));
+    this.#inARow.clear();
+    for (const [tool, count] of Object.entries(inARow)) this.#inARow.set(tool, count);
     this.#total = total;
   }
 }

@@ -1,6 +1,7 @@
 /** The model chosen for a process, the model that answered it last, and its calls that wait for one. */
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
+import { LateSet } from "../../lib/late.ts";
 import type { ModelChoice } from "../ports/models.ts";
 
 /** A call that waits for a slot in a lane. */
@@ -12,7 +13,7 @@ interface SlotWait {
 export class ModelSeat {
   #choice: Omit<ModelChoice, "remark"> = { device: "", model: "" };
   #answering = "";
-  readonly #waits = new Set<SlotWait>();
+  readonly #waits = new LateSet<SlotWait>();
   /** The model with which the process began. */
   #first: ModelPlace | null = null;
 

@@ -3,6 +3,7 @@
  * run; after a restart the user is asked again. Nothing of them passes to another process.
  */
 import type { Effect } from "../../abi/effects.ts";
+import { LateSet } from "../../lib/late.ts";
 import { slashLine } from "../../lib/slash.ts";
 import type { Process } from "./process.ts";
 
@@ -11,8 +12,8 @@ type Speaking = Pick<Process["seed"], "intent" | "line">;
 interface SkillsInUse {
   /** The run they belong to, by its start; null: a process with one run. */
   readonly run: number | null;
-  readonly names: Set<string>;
-  readonly rules: Set<string>;
+  readonly names: LateSet<string>;
+  readonly rules: LateSet<string>;
 }
 
 const known = new WeakMap<Process, SkillsInUse>();
@@ -21,7 +22,7 @@ export function skillsInUse(self: Process): SkillsInUse {
   const run = self.conversation?.run?.startedMono ?? null;
   const now = known.get(self);
   if (now?.run === run) return now;
-  const made = { run, names: new Set<string>(), rules: new Set<string>() };
+  const made = { run, names: new LateSet<string>(), rules: new LateSet<string>() };
   known.set(self, made);
   return made;
 }

@@ -2,6 +2,7 @@
 import type { Grant, GrantView } from "../../../abi/grants.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { Clock } from "../../../abi/program.ts";
+import { LateMap } from "../../../lib/late.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { until } from "../../../lib/time/until.ts";
 import { LIMITS } from "../../limits.ts";
@@ -31,7 +32,7 @@ interface Held {
 }
 
 export class GrantList {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new LateMap<string, Held>();
 
   get size(): number {
     return this.#held.size;
