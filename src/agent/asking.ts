@@ -174,8 +174,9 @@ function comingBy(
   if (run.start.early !== true || request.purpose !== "main") return undefined;
   const { sys, model, options } = run;
   const { maxConcurrency: most } = options;
+  const { maxOutputTokens } = request;
   const isLast = (call: ToolCall): boolean => isFork(call, run.briefing);
-  const origin = { sys, tools, request, maker: model.maker, most, isLast };
+  const origin = { sys, tools, maxOutputTokens, maker: model.maker, most, isLast };
   return (reader) => {
     run.coming = new ComingReply({ ...origin, reader }, listener);
     return run.coming;

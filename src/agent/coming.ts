@@ -4,7 +4,7 @@
  * does follows from a recorded block. Should the rest not come, the recorded blocks are the reply.
  */
 import { messageOf } from "../abi/errors.ts";
-import { type Block, isBadInput, type LlmRequest, type Reply } from "../abi/llm.ts";
+import { type Block, isBadInput, type Reply } from "../abi/llm.ts";
 import { findLlmError } from "../abi/llm-error.ts";
 import type { ToolCall } from "../abi/loop.ts";
 import type { Sys } from "../abi/sys.ts";
@@ -29,7 +29,8 @@ interface Origin {
   readonly tools: OfferedTools;
   /** The mark of the model that answers. */
   readonly maker: string;
-  readonly request: LlmRequest;
+  /** Of its request, which need not live as long as its calls. */
+  readonly maxOutputTokens: number;
   readonly reader: ReplyReader;
   /** The most calls at once. */
   readonly most?: number | undefined;
@@ -114,8 +115,7 @@ export class ComingReply {
   #begins(index: number): void {
     if (!this.#isRecorded) {
       this.#isRecorded = true;
-      const { tools, request, reader } = this.#origin;
-      const { maxOutputTokens } = request;
+      const { tools, maxOutputTokens, reader } = this.#origin;
       const reply = { ...reader.part(), blocks: [...this.#blocks] };
       const batches = batchSizes(callsOf(reply.blocks), tools);
       const limits = { maxOutputTokens, escalatedOutputTokens: maxOutputTokens };

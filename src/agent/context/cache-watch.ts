@@ -11,6 +11,7 @@ const LEAST_SHARE = 0.05;
 type Prefix = Pick<LlmRequest, "system" | "tools" | "messages">;
 
 export class CacheWatch {
+  /** The last request, where so much of it was cached that its loss would be told. */
   #last: { readonly request: Prefix; readonly cached: number } | null = null;
 
   forget(): void {
@@ -20,7 +21,8 @@ export class CacheWatch {
   /** What was lost, and by which change; undefined: nothing, or no change of ours explains it. */
   answered(request: Prefix, { cache_read_input_tokens: read, cache_creation_input_tokens }: Usage) {
     const last = this.#last;
-    this.#last = { request, cached: read + cache_creation_input_tokens };
+    const cached = read + cache_creation_input_tokens;
+    this.#last = cached < LEAST_LOST ? null : { request, cached };
     if (last === null) return undefined;
     const lost = last.cached - read;
     if (lost < Math.max(LEAST_LOST, last.cached * LEAST_SHARE)) return undefined;
