@@ -174,3 +174,27 @@ test("pageOf() says of each run that did not end well how it ended, after its la
   const found = await pageOf(journal, row, { limit: 9, text: "done" });
   expect(found.items).toEqual([expect.not.objectContaining({ end: expect.anything() })]);
 });
+
+test("pageOf() has the number of a message that came by the mailbox, whichever read of the journal finds it", async () => {
+  const drafts: Draft[] = [
+    said("user", "first"),
+    ["mail.done", { seq: 4 }],
+    said("assistant", "one"),
+    ["mail.done", { seq: 5 }],
+    said("user", "a note"),
+    ...Array.from({ length: 128 }, (): Draft => ["acct.settle", {}]),
+    said("user", "second"),
+    ["mail.done", { seq: 7 }],
+  ];
+  for (const more of [0, 1]) {
+    const all = [...drafts, ...drafts.slice(0, more).map((): Draft => ["acct.settle", {}])];
+    const journal = journalOf(new Map([[FORK, all]]));
+    const { items } = await pageOf(journal, { proc: FORK, lastSeq: all.length }, { limit: 10 });
+    expect(items.map(({ text, message }) => [text, message])).toEqual([
+      ["first", 4],
+      ["one", undefined],
+      ["a note", undefined],
+      ["second", 7],
+    ]);
+  }
+});

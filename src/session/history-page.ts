@@ -39,6 +39,7 @@ export async function pageOf(
   const items: HistoryItem[] = [];
   const calls = made ? new MadeCalls() : undefined;
   let end: RunFailure | undefined;
+  let taken: { readonly seq: number; readonly message: number } | undefined;
   for (let windows = 0; at !== null && windows < MAX_WINDOWS; windows++) {
     const { proc, seq }: Cursor = at;
     const from = Math.max(1, seq - WINDOW);
@@ -47,8 +48,15 @@ export async function pageOf(
     for (const record of records.toReversed()) {
       end = failureOf(record) ?? end;
       const item = calls === undefined ? itemOf(record) : calls.in(record, itemOf(record));
+      // the receipt of a message follows what was made of it
+      const message = taken?.seq === record.seq + 1 ? { message: taken.message } : {};
+      taken = takenIn(record);
       if (item === null) continue;
-      const over = end === undefined ? item : { ...item, end };
+      const over = {
+        ...item,
+        ...(item.role === "user" ? message : {}),
+        ...(end === undefined ? {} : { end }),
+      };
       end = undefined;
       if (!item.text.toLowerCase().includes(words)) continue;
       items.unshift(over);
@@ -70,6 +78,10 @@ async function readAll(
     records.push(...page);
   }
   return records;
+}
+
+function takenIn({ kind, seq, body }: JournalRecord) {
+  return kind === "mail.done" ? { seq, message: (body as { readonly seq: number }).seq } : undefined;
 }
 
 /** If `first` is a fork record: the place in the origin where the shared part ends. */

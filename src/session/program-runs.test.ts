@@ -43,7 +43,14 @@ test("a run that failed or reached a limit is on record with its next step, anot
     await sys.endRun(reason, exit);
   }
   expect(t.journal.bodies("process.failed_run")).toEqual([
-    { outcome: "failed", message: "the server is down", code: "DRIVER", hint: "try later", fact },
-    { outcome: "limit", message: EXIT.maxSteps.reason },
+    {
+      outcome: "failed",
+      reason: "model_error",
+      message: "the server is down",
+      code: "DRIVER",
+      hint: "try later",
+      fact,
+    },
+    { outcome: "limit", reason: "max_turns", message: EXIT.maxSteps.reason },
   ]);
 });

@@ -119,6 +119,7 @@ function noteFailure(core: SessionRunning, proc: Process, { reason, exit }: Ende
   const failure: RunFailure = {
     outcome,
     message: messageOfEnd(exit).slice(0, LIMITS.journalWordsChars),
+    reason,
     ...(err === undefined ? {} : { code: codeOf(err) }),
     ...(hint === undefined ? {} : { hint }),
     ...(fact === undefined ? {} : { fact }),

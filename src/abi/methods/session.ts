@@ -42,6 +42,7 @@ export type WireMadeCall = z.infer<typeof madeCall>;
 const runFailure = z.strictObject({
   outcome: z.enum(["failed", "limit"]),
   message: z.string(),
+  reason: z.string().optional().describe("Why the run ended so, by its name, as `idle` tells it."),
   code: z.string().optional().describe("Of the error, where there was one."),
   hint: z.string().optional().describe("What to do next."),
 });
@@ -58,6 +59,7 @@ const historyItem = z.strictObject({
   end: runFailure
     .optional()
     .describe("After this message the run ended so. Absent: it went on, completed, or was interrupted."),
+  message: z.int().optional().describe("Number that `session.say` gave it; absent: it was not said so."),
   at: z.string(),
   seq: z.int(),
   uuid: z.string().optional().describe("The process that it was said to: in a fork also its origin."),

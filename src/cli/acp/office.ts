@@ -185,7 +185,7 @@ export class Office implements AsyncDisposable {
       const around = {
         host: this.#host,
         editor: this.#link,
-        reopen: (uuid: string) => this.#openings.reopen(uuid),
+        rejoin: (uuid: string) => this.#openings.rejoin(uuid),
         options: async (of: EditorSession) => (await this.#openings.choices(of)).configOptions ?? [],
         clock: this.#clock,
         log: this.#log,

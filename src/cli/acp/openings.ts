@@ -11,6 +11,7 @@ import { codeOf } from "../../abi/errors.ts";
 import type { Effort } from "../../abi/llm.ts";
 import type { Result } from "../../abi/methods/methods.ts";
 import type { SpawnRequest } from "../../abi/methods/process.ts";
+import type { WireSession } from "../../abi/methods/session.ts";
 import { findPermissionMode, type PermissionMode } from "../../abi/process.ts";
 import type { WireEvent } from "../../abi/wire-events.ts";
 import { bypassRefusal } from "../../lib/bypass-refusal.ts";
@@ -75,14 +76,24 @@ export class Openings {
     return { pid, uuid, session: undefined, events: eventsOf(stream), close: () => stream.close() };
   }
 
+  /** After its connection was lost. undefined: it has ended, and stays so. Throws `sessionNotFound` where it was removed. */
+  async rejoin(uuid: string): Promise<SessionStream | undefined> {
+    return (await this.#find(uuid)).state === "ended" ? undefined : this.reopen(uuid);
+  }
+
+  async #find(uuid: string): Promise<WireSession> {
+    const { sessions } = await this.#asker.request("session.list", { all: true });
+    const found = sessions.find((session) => session.uuid === uuid);
+    if (found === undefined) throw RequestError.sessionNotFound(uuid);
+    return found;
+  }
+
   /**
    * Also brings back a session that rests. What the editor names for it is given to it; where that cannot be, because another client
    * is in it, it stays as it is.
    */
   async reopen(uuid: string, wanted: Ground = {}): Promise<SessionStream> {
-    const { sessions } = await this.#asker.request("session.list", { all: true });
-    const found = sessions.find((session) => session.uuid === uuid);
-    if (found === undefined) throw RequestError.sessionNotFound(uuid);
+    const found = await this.#find(uuid);
     const daemon = await this.#host.daemon.ensure();
     const env = clientEnvironment(this.#host.env);
     const { mcpServers = [], additionalDirectories: dirs = [] } = wanted;

@@ -2,16 +2,17 @@
  * One session of an editor: follows its process, says the prompts, and answers them when their run has ended. The daemon
  * may end and start again meanwhile; leaving never ends the process.
  */
-import type {
-  PromptResponse,
-  RequestPermissionRequest,
-  RequestPermissionResponse,
-  SessionConfigOption,
-  SessionUpdate,
+import {
+  type PromptResponse,
+  RequestError,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionConfigOption,
+  type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { AskReply } from "../../abi/ask.ts";
 import type { Effort } from "../../abi/llm.ts";
-import { withPictureLines } from "../../abi/media/pictures.ts";
+import type { WireSession } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
 import type { ModelSwitchEvent, WireEvent } from "../../abi/wire-events.ts";
 import type { ChatClient } from "../chat/client.ts";
@@ -20,6 +21,7 @@ import type { Host } from "../host/host.ts";
 import { clientEnvironment } from "../run/environment.ts";
 import { refuseUnknownSkill } from "../run/slash.ts";
 import { Buffers, type EditorFiles } from "./buffers.ts";
+import { failedEnd, missedIn } from "./missed.ts";
 import type { SessionStream } from "./openings.ts";
 import { Permissions } from "./permissions.ts";
 import { promptResponse, type saidIn } from "./prompt.ts";
@@ -29,6 +31,9 @@ import { Updates } from "./updates.ts";
 
 /** How long to wait before the daemon is tried again, in ms; the last one repeats. */
 const RETRY_MS = [0, 500, 1_000, 2_000, 4_000, 8_000];
+
+/** Of the protocol. */
+const SESSION_NOT_FOUND = -32002;
 
 export interface Editor {
   update(uuid: string, update: SessionUpdate): Promise<void>;
@@ -40,8 +45,8 @@ export interface Editor {
 interface Surroundings {
   readonly host: Host;
   readonly editor: Editor;
-  /** Brings the session back on a new connection. */
-  reopen(uuid: string): Promise<SessionStream>;
+  /** Follows the session on a new connection; undefined: it has ended. */
+  rejoin(uuid: string): Promise<SessionStream | undefined>;
   /** What the session may be switched to, with what it is. */
   options(session: EditorSession): Promise<SessionConfigOption[]>;
   readonly clock: { sleep(ms: number, signal?: AbortSignal): Promise<void> };
@@ -120,7 +125,8 @@ export class EditorSession {
   /** Answers when its run has ended. Throws where the run failed. `signal`: the editor does not wait for it any more. */
   async prompt({ text, media }: ReturnType<typeof saidIn>, signal: AbortSignal): Promise<PromptResponse> {
     const prompt = this.#queue.add(text, media);
-    const cancel = () => void this.#cancel([prompt]);
+    const cancel = () =>
+      void this.#cancel([prompt]).catch((error: unknown) => this.#around.log(`cancel: ${String(error)}`));
     signal.addEventListener("abort", cancel, { once: true });
     try {
       await this.#inOrder(() => this.#say(prompt));
@@ -208,7 +214,7 @@ export class EditorSession {
         await this.#take(event);
         if (event.event === "complete") return;
       }
-      if (!this.#closed.signal.aborted) await this.#reopen();
+      if (!this.#closed.signal.aborted && !(await this.#rejoined())) return;
     }
   }
 
@@ -323,37 +329,54 @@ export class EditorSession {
     if (!this.#closed.signal.aborted) await this.#around.editor.update(this.uuid, update);
   }
 
-  /** The daemon ended; what was said is kept, and its runs go on. */
-  async #reopen(): Promise<void> {
+  /** The daemon ended; what was said is kept, and its runs go on. False: there is no session to follow any more. */
+  async #rejoined(): Promise<boolean> {
     const { signal } = this.#closed;
     for (let tries = 0; !signal.aborted; tries++) {
       try {
         await this.#around.clock.sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 0, signal);
-        this.#stream = await this.#around.reopen(this.uuid);
+        const stream = await this.#around.rejoin(this.uuid);
+        if (stream !== undefined) this.#stream = stream;
         this.#updates.resumed();
-        await this.serveFiles();
-        await this.#settleMissed();
-        return;
+        if (stream !== undefined) await this.serveFiles();
+        await this.#settleMissed(stream?.session?.state ?? "ended");
+        return stream !== undefined;
       } catch (error) {
-        if (!signal.aborted) this.#around.log(`session ${this.uuid}: ${String(error)}`);
+        if (signal.aborted) break;
+        this.#around.log(`session ${this.uuid}: ${String(error)}`);
+        if (isGone(error)) return this.#abandoned(String(error));
       }
     }
+    return false;
   }
 
-  /** A run may have ended between two connections, and nobody says so any more; or since this one began, and its events are read next. */
-  async #settleMissed(): Promise<void> {
-    const { messages } = await this.#client.request("session.history", { pid: this.pid, limit: 20 });
-    const newest = messages.at(-1);
-    if (newest?.role !== "assistant" || newest.calls.length > 0) return;
-    const said = messages.filter(({ role }) => role === "user").map(({ text }) => text);
-    const over = this.#queue.open.filter(
-      ({ isRead, text, media }) => isRead || said.includes(withPictureLines(text, media)),
-    );
-    if (over.length === 0) return;
-    this.#unseen = new Set(over.map(({ seq }) => seq));
-    for (const update of this.#updates.missed(newest.text)) await this.#update(update);
-    for (const prompt of over) this.#queue.end(prompt, { kind: "unseen" });
+  /** Runs may have ended between two connections, and nobody says so any more; or since this one began, and their events are read next. */
+  async #settleMissed(state: WireSession["state"]): Promise<void> {
+    const { messages } = await this.#client.request("session.history", { pid: this.pid, limit: 200 });
+    const isRunning = state === "running" || state === "blocked" || state === "paused";
+    const { over, texts, read } = missedIn(this.#queue.open, { pid: this.pid, messages, isRunning });
+    for (const prompt of read) prompt.isRead = true;
+    this.#unseen = new Set(over.map(({ prompt }) => prompt.seq));
+    for (const text of texts) for (const update of this.#updates.missed(text)) await this.#update(update);
+    for (const { prompt, end } of over) this.#queue.end(prompt, end);
+    const left = this.#queue.open.filter(({ seq }) => seq !== undefined);
+    if (state === "ended") for (const prompt of left) this.#queue.end(prompt, { kind: "cancelled" });
+    // what the daemon did not hear any more is asked again
+    const cancelled = left.filter(({ isCancelled }) => isCancelled);
+    if (state === "ended" || cancelled.length === 0) return;
+    this.#cancel(cancelled).catch((error: unknown) => this.#around.log(`cancel: ${String(error)}`));
   }
+
+  /** Its history was removed: no prompt gets another answer. */
+  #abandoned(message: string): false {
+    for (const prompt of this.#queue.open)
+      this.#queue.end(prompt, failedEnd(this.pid, { outcome: "failed", code: "NOT_FOUND", message }));
+    return false;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof RequestError && error.code === SESSION_NOT_FOUND;
 }
 
 /** As `process.model` takes it. */

@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../abi/errno.ts";
 import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import type { Fact } from "../../abi/fact.ts";
 import type { Pid, ProcUuid } from "../../abi/ids.ts";
+import type { Terminal } from "../../abi/loop.ts";
 import type { Message } from "../../abi/mail.ts";
 import type { McpServer } from "../../abi/mcp.ts";
 import type { RunOutcome } from "../../abi/process.ts";
@@ -54,6 +55,8 @@ export interface MadeCall {
 export interface RunFailure {
   readonly outcome: Exclude<RunOutcome, "completed" | "interrupted">;
   readonly message: string;
+  /** Absent: an older version has not recorded it. */
+  readonly reason?: Terminal["reason"];
   /** Of the error, where there was one. */
   readonly code?: ErrorCode;
   readonly hint?: string;
@@ -71,6 +74,8 @@ export interface HistoryItem {
   readonly made?: readonly MadeCall[];
   /** The run ended so after this message. Absent: it went on, completed, or was interrupted. */
   readonly end?: RunFailure;
+  /** Its number in the mailbox of the session; absent: it did not come that way. */
+  readonly message?: number;
   /** Wall clock, ms. */
   readonly at: number;
   /** Its record: of which process, and the sequence number there. */

@@ -54,11 +54,12 @@ export function toWireSession(session: SessionView): WireSession {
   };
 }
 
-function toWireItem({ role, text, calls, made, end, at, seq, proc }: HistoryItem): WireHistoryItem {
+function toWireItem({ role, text, calls, made, end, message, at, seq, proc }: HistoryItem): WireHistoryItem {
   return {
     ...{ role, text, calls: [...calls] },
     ...(made === undefined ? {} : { made: made.map(toWireCall) }),
     ...(end === undefined ? {} : { end: toWireFailure(end) }),
+    ...(message === undefined ? {} : { message }),
     ...{ at: new Date(at).toISOString(), seq, uuid: proc },
   };
 }
