@@ -8,7 +8,7 @@ import type { PartFit } from "./part.ts";
 import { askForSummary, droppedText } from "./texts.ts";
 import type { Unit } from "./units.ts";
 
-export const SUMMARY_TOKENS = 8_000;
+const SUMMARY_TOKENS = 8_000;
 /** Of the window, for the request; of that what each refusal leaves. */
 const SHARE = 0.9;
 const SHORTER = 0.8;

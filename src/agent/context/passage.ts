@@ -10,7 +10,7 @@ import { viewWords } from "../../lib/text/view-words.ts";
 import { messageTokens } from "../../lib/tokens/message.ts";
 import { textOf } from "../model/blocks.ts";
 import type { TurnRequest } from "../model/request.ts";
-import { askingFor, SUMMARY_TOKENS, type SummaryWish } from "./asked-summary.ts";
+import { askingFor, type SummaryWish } from "./asked-summary.ts";
 import type { Breaker } from "./breaker.ts";
 import { COMMIT, type Collapse, STAGE } from "./collapse.ts";
 import { newestThatFit, pinnedOf, rangesOf, shownTokens, tokensOf, withoutPictures } from "./fit.ts";
@@ -102,9 +102,8 @@ export class Passage {
     if (limits.auto === null) return;
     if (isIdle || this.#used >= limits.warn) await this.#clearOld();
     if (collapse !== undefined && this.#used >= limits.effective * COMMIT) await this.fold(collapse);
-    if (this.#used < limits.warn) return;
-    const expected = this.#used + Math.ceil(SUMMARY_TOKENS * limits.scale);
-    if (this.#used < limits.auto && expected < limits.block) return;
+    // from there on the next reply might not fit: it lies further below `block` than a reply is long
+    if (this.#used < limits.auto) return;
     if (!this.#breaker.isOpen) {
       if (typeof (await this.summarise("auto")) !== "string") this.#breaker.accepted(this.#turn.number);
       else this.#failed();
