@@ -62,6 +62,19 @@ test("Recall reads nothing for other words, a single word, a command, or a text 
   expect(opened).toEqual([]);
 });
 
+test("Recall tells at most five notes, however many would do", async () => {
+  const alike = Array.from({ length: 9 }, (_, n) =>
+    line(`database-tests-${n}`, "how tests use the database"),
+  );
+  const others = Array.from({ length: 31 }, (_, n) => line(`page-${n}`, "the colours of a page"));
+  const notes = [...alike, ...others];
+  files = Object.fromEntries(notes.map(({ path }) => [path, "NO MOCKS"]));
+  const told = await new Recall().note(sys, { ...memory, notes }, [
+    user("write a test of the database layer"),
+  ]);
+  expect([opened.length, told.split("NO MOCKS").length - 1]).toEqual([5, 5]);
+});
+
 test("Recall looks once at each message, and tells a note again only once the view no longer shows it", async () => {
   const recall = new Recall();
   const first = user("test the database");
