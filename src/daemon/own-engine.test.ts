@@ -34,6 +34,21 @@ test("releaseUnused() asks when memory has grown, and again only when it grows f
   expect(release).toHaveBeenCalledTimes(2);
 });
 
+test("releaseUnused() outlives a time without descriptors, in which memory cannot be looked at", () => {
+  let bytes = 100 * MB;
+  const release = vi.fn();
+  const look = vi.fn(() => bytes);
+  releaseUnused({ bytes: look, release });
+  look.mockImplementation(() => {
+    throw new Error("EMFILE: too many open files");
+  });
+  vi.advanceTimersByTime(10_000);
+  look.mockImplementation(() => bytes);
+  bytes = 120 * MB;
+  vi.advanceTimersByTime(10_000);
+  expect(release).toHaveBeenCalledTimes(1);
+});
+
 test("tuneOnceLoaded() takes effect after the start, and compiled code is loaded and kept without it", () => {
   // other tests of the same worker may have set flags
   const usual = underUsualFlags(cachedDataVersionTag);

@@ -77,13 +77,19 @@ function sharedPart(): number {
 }
 
 export function releaseUnused(held = OWN): void {
-  let least = held.bytes();
+  let least = Number.POSITIVE_INFINITY;
   const look = (): void => {
-    if (held.bytes() > least + GROWTH_BYTES) {
-      held.release();
-      least = held.bytes();
-    } else least = Math.min(least, held.bytes());
+    try {
+      const bytes = held.bytes();
+      if (bytes > least + GROWTH_BYTES) {
+        held.release();
+        least = held.bytes();
+      } else least = Math.min(least, bytes);
+    } catch {
+      // no descriptor is left to look with: the next look may have one
+    }
   };
+  look();
   setInterval(look, MEMORY_LOOK_MS).unref();
 }
 
