@@ -123,3 +123,24 @@ it("a session that was ended meanwhile answers all its prompts, and is not broug
   expect(await cut.back()).toEqual(["cancelled", "cancelled"]);
   await cut.editor.close();
 });
+
+it("prompts that are said as the daemon goes are read and answered once, whenever it goes", async () => {
+  await serve(({ lastUserText }) => text(`Answer to ${lastUserText.split("\n").at(-1)};`));
+  const editor = await EditorDouble.open(world);
+  const { sessionId } = await editor.begin(world.work);
+  const words = [0, 1, 3, 5].map((n) => `words-${n}`);
+  for (const [n, each] of words.entries()) {
+    const answer = editor.prompt(sessionId, each);
+    await new Promise((resolve) => setTimeout(resolve, n * 4));
+    process.kill(world.daemonPid!, "SIGKILL");
+    expect([each, await answer]).toEqual([each, { stopReason: "end_turn" }]);
+  }
+  await using wire = await Wire.open(world.socket);
+  const page = await wire.ask("session.history", { pid: 1, limit: 200 });
+  const messages = page!.payload!.messages as { role: string; text: string }[];
+  const said = messages.filter(({ role }) => role === "user").flatMap(({ text: all }) => all.split("\n"));
+  for (const each of words) expect([each, said.filter((line) => line === each)]).toEqual([each, [each]]);
+  const told = editor.said("agent_message_chunk");
+  for (const each of words) expect([each, told.split(`Answer to ${each};`).length]).toEqual([each, 2]);
+  await editor.close();
+});

@@ -43,12 +43,14 @@ interface Talk {
 /** An editor that is open while `act` runs. */
 async function anEditor(flags: readonly string[], act: (talk: Talk) => Promise<void>): Promise<void> {
   const feed = new Feed();
-  let seq = 0;
+  let [seq, lost] = [0, 1];
   const daemon = new FakeDaemon(
     {
       spawn: () => ({ pid: 1, uuid: SESSION }),
       "session.say": (asked) => {
         const { client: name, text } = asked as { client: string; text: string };
+        if (text === "lost" && lost-- > 0)
+          throw new Fault({ code: "UNAVAILABLE", message: "daemon closed the connection" });
         seq++;
         const read: WireEvent = { event: "input", pid: 1, seq, from: 0, client: name, text };
         // of those that are held only the first is read, until it is interrupted
@@ -263,6 +265,22 @@ test("a picture in a prompt is shown to the model, and files are lines of its te
       text: 'resource_link name="a" uri="file:///a"',
       media: [{ type: "image", media_type: "image/png", data: "aGk=" }],
     });
+  });
+});
+
+test("a prompt whose answer was lost is said again with its key, and is answered once", async () => {
+  await anEditor([], async ({ agent, daemon }) => {
+    const { sessionId } = await agent.request("session/new", { cwd: "/usr", mcpServers: [] });
+    const prompt = (text: string) =>
+      agent.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+    expect(await prompt("lost")).toEqual({ stopReason: "end_turn" });
+    expect(await prompt("next")).toEqual({ stopReason: "end_turn" });
+    const said = daemon.asked.flatMap(([method, payload]) => (method === "session.say" ? [payload] : [])) as {
+      text: string;
+      idempotency_key: string;
+    }[];
+    expect(said.map(({ text }) => text)).toEqual(["lost", "lost", "next"]);
+    expect(new Set(said.map((each) => each.idempotency_key)).size).toBe(2);
   });
 });
 

@@ -2,6 +2,7 @@
  * One session of an editor: follows its process, says the prompts, and answers them when their run has ended. The daemon
  * may end and start again meanwhile; leaving never ends the process.
  */
+import { randomUUID } from "node:crypto";
 import {
   type PromptResponse,
   RequestError,
@@ -11,6 +12,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { AskReply } from "../../abi/ask.ts";
+import { codeOf } from "../../abi/errors.ts";
 import type { Effort } from "../../abi/llm.ts";
 import type { WireSession } from "../../abi/methods/session.ts";
 import type { PermissionMode } from "../../abi/process.ts";
@@ -32,6 +34,8 @@ import { Updates } from "./updates.ts";
 /** How long to wait before the daemon is tried again, in ms; the last one repeats. */
 const RETRY_MS = [0, 500, 1_000, 2_000, 4_000, 8_000];
 
+/** The same for a message that the daemon did not answer; then it is refused. */
+const SAY_AGAIN_MS = [0, 500];
 /** Of the protocol. */
 const SESSION_NOT_FOUND = -32002;
 
@@ -172,16 +176,35 @@ export class EditorSession {
   }
 
   async #say(prompt: Prompt): Promise<void> {
-    const { text, media } = prompt;
     if (prompt.isCancelled) return this.#queue.end(prompt, { kind: "cancelled" });
     try {
-      await refuseUnknownSkill(this.#around.host.daemon, this.cwd, text);
-      const { seq } = await this.#client.say(this.pid, text, media.length === 0 ? undefined : [...media]);
-      this.#queue.said(prompt, seq);
+      await refuseUnknownSkill(this.#around.host.daemon, this.cwd, prompt.text);
+      this.#queue.said(prompt, await this.#sent(prompt));
     } catch (error) {
       this.#queue.end(prompt, { kind: "cancelled" });
       throw error;
     }
+  }
+
+  /** Its number. The daemon may go once it has it: said again with the same key, it is the same message. */
+  async #sent({ text, media }: Prompt): Promise<number> {
+    const shown = media.length === 0 ? {} : { media: [...media] };
+    const message = {
+      pid: this.pid,
+      text,
+      ...shown,
+      client: this.#client.name,
+      idempotency_key: randomUUID(),
+    };
+    for (const retryMs of SAY_AGAIN_MS) {
+      try {
+        return (await this.#client.request("session.say", message)).seq;
+      } catch (error) {
+        if (codeOf(error) !== "UNAVAILABLE") throw error;
+      }
+      await this.#around.clock.sleep(retryMs, this.#closed.signal);
+    }
+    return (await this.#client.request("session.say", message)).seq;
   }
 
   /** What was not read is taken back; a run that has read any of them is interrupted. */
