@@ -58,6 +58,8 @@ class LongestFirst extends BaseSequencer {
 
 /** In both projects: one that fails by chance says why, though it passes then. */
 const setupFiles = ["test/harness/tries.ts"];
+/** What a test waits for may take long on a machine that has other things to do; by itself vitest gives it a second. */
+const expected = { poll: { timeout: 60_000 } };
 
 export default defineConfig({
   test: {
@@ -70,6 +72,7 @@ export default defineConfig({
           // Node loads the modules: nothing is transformed, and no call of an import goes through a getter
           experimental: { viteModuleRunner: false, nodeLoader: false },
           setupFiles,
+          expect: expected,
           environment: "node",
           // ends what hangs, on a machine that has other things to do too; nothing here waits for time to pass
           testTimeout: 180_000,
@@ -93,6 +96,7 @@ export default defineConfig({
           // boots the built system: few at a time, each with its own daemon, which wait for one another half of the time
           name: "system",
           setupFiles,
+          expect: expected,
           environment: "node",
           include: ["test/**/*.test.ts"],
           // what a test waits for says its own limit; this one ends what hangs, on the slowest machine too

@@ -34,5 +34,4 @@ it.each<DialectName>(["openai", "responses", "gemini"])(
       await server.close();
     }
   },
-  120_000,
 );

@@ -72,7 +72,7 @@ it("two forks of one reply have all bytes up to their directives, read the cache
   expect(
     results.filter(({ content }) => String(content).includes("[PERMISSION]: a fork cannot be forked")),
   ).toHaveLength(2);
-}, 60_000);
+});
 
 const MEMORY = fileURLToPath(
   new URL("../node_modules/@modelcontextprotocol/server-memory/dist/index.js", import.meta.url),
@@ -131,5 +131,4 @@ it.skipIf(unconfined !== undefined)(
       "You work in a git worktree of your own",
     );
   },
-  60_000,
 );

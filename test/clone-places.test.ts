@@ -88,7 +88,7 @@ beforeAll(() => {
     return spawnSync("cp", [how, ...parts, clone], { stdio: "ignore" }).status === 0;
   });
   expect(isCopied).toBe(true);
-}, 180_000);
+});
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
 /** Folders of one user, who runs things in `work`; `wrap`: a command line to run each in. */
@@ -161,7 +161,7 @@ const ALLOWED = { permissions: { allow: ["bash"] } };
 describe.skipIf(process.platform !== "linux")(
   "a clone below /tmp, on a path with blanks, quotes, `$` and é",
   () => {
-    it("starts by `npm start`, and works, for a user whom no list knows", { timeout: 120_000 }, async () => {
+    it("starts by `npm start`, and works, for a user whom no list knows", async () => {
       const desk = new Desk();
       const started = await desk.run(["npm", "start", "--silent", "--", "list the files in bin"], clone);
       expect([started.code, started.stderr]).toEqual([0, expect.not.stringMatching(/installing|building/)]);
@@ -176,7 +176,6 @@ describe.skipIf(process.platform !== "linux")(
 
     it.skipIf(!canWrapAsUser)(
       "confines commands, which reach the project's Node and their folder",
-      { timeout: 120_000 },
       async () => {
         const desk = new Desk([], ALLOWED);
         const node = shellWord(join(clone, "node_modules/node/bin/node"));
@@ -193,7 +192,6 @@ describe.skipIf(process.platform !== "linux")(
 
     it.skipIf(!canWrapAsUser || !canDoWithoutBubblewrap())(
       "confines commands without bubblewrap",
-      { timeout: 120_000 },
       async () => {
         const desk = new Desk(without(BWRAP), ALLOWED);
         const result = await desk.told(`echo x > x; echo $$; touch ${shellWord(join(clone, "x"))}`);
@@ -203,31 +201,26 @@ describe.skipIf(process.platform !== "linux")(
       },
     );
 
-    it.skipIf(!canBeFlat)(
-      "confines commands where no namespaces can be made",
-      { timeout: 120_000 },
-      async () => {
-        const desk = new Desk(flat, ALLOWED);
-        writeFileSync(join(desk.work, "a.txt"), "1\n2\n3\n");
-        const first = ["count the lines of every file here and write them to LINES.md"];
-        const began = await desk.crux("--permission-mode", "accept_edits", ...first);
-        expect([began.code, readFileSync(join(desk.work, "LINES.md"), "utf8")]).toEqual([
-          ...[0, expect.stringMatching(/a\.txt.*3|3.*a\.txt/)],
-        ]);
-        const result = await desk.told(`echo x > x; cat x; touch ${shellWord(join(clone, "x"))}`);
-        expect(result).toMatch(/^x\n.*Permission denied/);
-        expect(existsSync(join(clone, "x"))).toBe(false);
-        expect((await desk.crux("daemon", "status", "-v")).stdout).toMatch(/ \| sandbox: landlock( \||\n)/);
-        const checked = await desk.crux("doctor", "--offline");
-        expect(checked.stdout).toMatch(
-          /! sandbox: works \(landlock\), and does not promise everything: .+\n {2}→ apt-get/,
-        );
-      },
-    );
+    it.skipIf(!canBeFlat)("confines commands where no namespaces can be made", async () => {
+      const desk = new Desk(flat, ALLOWED);
+      writeFileSync(join(desk.work, "a.txt"), "1\n2\n3\n");
+      const first = ["count the lines of every file here and write them to LINES.md"];
+      const began = await desk.crux("--permission-mode", "accept_edits", ...first);
+      expect([began.code, readFileSync(join(desk.work, "LINES.md"), "utf8")]).toEqual([
+        ...[0, expect.stringMatching(/a\.txt.*3|3.*a\.txt/)],
+      ]);
+      const result = await desk.told(`echo x > x; cat x; touch ${shellWord(join(clone, "x"))}`);
+      expect(result).toMatch(/^x\n.*Permission denied/);
+      expect(existsSync(join(clone, "x"))).toBe(false);
+      expect((await desk.crux("daemon", "status", "-v")).stdout).toMatch(/ \| sandbox: landlock( \||\n)/);
+      const checked = await desk.crux("doctor", "--offline");
+      expect(checked.stdout).toMatch(
+        /! sandbox: works \(landlock\), and does not promise everything: .+\n {2}→ apt-get/,
+      );
+    });
 
     it.skipIf(!canWrap)(
       "without anything that confines asks, and says why it refuses where nobody answers",
-      { timeout: 120_000 },
       async () => {
         const desk = new Desk(without(BWRAP, ...PERLS), ALLOWED);
         expect(await desk.told("echo x > x")).toContain("neither bubblewrap nor perl is installed");
@@ -239,24 +232,20 @@ describe.skipIf(process.platform !== "linux")(
 );
 
 describe.skipIf(!canWrapAsUser)("a /tmp that cannot be written", () => {
-  it.each(["a runtime directory", "none"])(
-    "breaks nothing, with %s",
-    { timeout: 120_000 },
-    async (runtime) => {
-      const closed = ["--tmpfs", "/tmp", "--bind", place, place, "--remount-ro", "/tmp"];
-      const desk = new Desk([BWRAP, "--dev-bind", "/", "/", ...closed], ALLOWED);
-      if (runtime === "none") delete desk.env.XDG_RUNTIME_DIR;
-      expect((await desk.run(["sh", "-c", "echo x > /tmp/x"])).stderr).toMatch(/Read-only/);
-      expect((await desk.crux("daemon", "start")).code).toBe(0);
-      expect(await desk.told("echo private > /tmp/x && cat /tmp/x && cat <<< here > kept; cat kept")).toMatch(
-        /^private\nhere\n/,
-      );
-      const status = await desk.crux("daemon", "status", "--json");
-      expect([status.code, status.stdout]).toEqual([0, expect.not.stringContaining('"/tmp/crux-')]);
-      const log = readFileSync(join(desk.dir, "home/.local/state/crux/daemon.log"), "utf8");
-      expect(log).not.toMatch(/EROFS|ENOENT/);
-    },
-  );
+  it.each(["a runtime directory", "none"])("breaks nothing, with %s", async (runtime) => {
+    const closed = ["--tmpfs", "/tmp", "--bind", place, place, "--remount-ro", "/tmp"];
+    const desk = new Desk([BWRAP, "--dev-bind", "/", "/", ...closed], ALLOWED);
+    if (runtime === "none") delete desk.env.XDG_RUNTIME_DIR;
+    expect((await desk.run(["sh", "-c", "echo x > /tmp/x"])).stderr).toMatch(/Read-only/);
+    expect((await desk.crux("daemon", "start")).code).toBe(0);
+    expect(await desk.told("echo private > /tmp/x && cat /tmp/x && cat <<< here > kept; cat kept")).toMatch(
+      /^private\nhere\n/,
+    );
+    const status = await desk.crux("daemon", "status", "--json");
+    expect([status.code, status.stdout]).toEqual([0, expect.not.stringContaining('"/tmp/crux-')]);
+    const log = readFileSync(join(desk.dir, "home/.local/state/crux/daemon.log"), "utf8");
+    expect(log).not.toMatch(/EROFS|ENOENT/);
+  });
 });
 
 /** The machine's own Node and npm, without the folders that a package script puts in front. */

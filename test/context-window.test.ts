@@ -65,13 +65,11 @@ describe("a window of 32,000 tokens", () => {
   test("that nobody knows of is learnt from one refusal, and kept", async () => {
     files(900);
     await reader(40, (turn) => (turn === 5 ? 8 : 1));
-    const run = await world.crux(["run", "--max-steps", "60", `Read all files. ${RULE}`], {
-      timeoutMs: 100_000,
-    });
+    const run = await world.crux(["run", "--max-steps", "60", `Read all files. ${RULE}`]);
     expect(run.stderr + run.stdout).toContain("All is read.");
     expect(server.rejected.length).toBe(1);
     expect(said()).toContain(RULE);
-  }, 120_000);
+  });
 
   test("that a run has met with compaction turned off ends with a hint; a fork of it goes on, also after its daemon died", async () => {
     files(900);
@@ -94,5 +92,5 @@ describe("a window of 32,000 tokens", () => {
     expect(said()).toContain(RULE);
     // one refusal of the fork, which need not know the window
     expect(server.rejected.length).toBeLessThanOrEqual(3);
-  }, 120_000);
+  });
 });

@@ -103,7 +103,7 @@ describe("a session that waits", () => {
       moves: [{ layer: "full" }, { layer: "undo" }, { layer: "clear" }],
     });
     expect((await world.crux(["replay", "1"])).code).toBe(0);
-  }, 60_000);
+  });
 
   test("keeps what the user pinned, by number or as a text, whatever is compacted, and shows it apart", async () => {
     await reader();
@@ -130,7 +130,7 @@ describe("a session that waits", () => {
     expect((await world.crux(["context", "unpin", "1", "3"])).code).toBe(0);
     expect((await world.crux(["context", "unpin", "1", "3"])).stderr).toContain("is not pinned");
     expect((await world.crux(["replay", "1"])).code).toBe(0);
-  }, 60_000);
+  });
 
   test("is compacted before or after one of its messages: the other side stays byte for byte", async () => {
     await reader();
@@ -172,7 +172,7 @@ describe("a session that waits", () => {
     for (const each of whole.slice(6)) expect(later.includes(each)).toBe(true);
     for (const each of whole.slice(2, 6)) expect(later.includes(each)).toBe(false);
     expect((await world.crux(["replay", "1"])).code).toBe(0);
-  }, 60_000);
+  });
 
   test("is not compacted when nothing would be freed, and an ended one says what it is", async () => {
     await startModel({ script: () => text("Hello.") });
@@ -253,7 +253,7 @@ test("a process that runs is compacted between two steps, and goes on from the s
   );
   expect(told.parts.pins).toBeGreaterThan(5);
   expect((await world.crux(["replay", "1"])).code).toBe(0);
-}, 60_000);
+});
 
 test("old steps are folded beside the work where the setting says so, also after the daemon died", async () => {
   for (let n = 0; n < 30; n++) world.write(`part-${n}.txt`, `part ${n} of many, with words\n`.repeat(160));
@@ -282,7 +282,7 @@ test("old steps are folded beside the work where the setting says so, also after
   process.kill(world.daemonPid!, "SIGKILL");
   expect((await world.crux(["-c", "-q", "and now?"])).code).toBe(0);
   expect((await world.crux(["replay", "1"])).code).toBe(0);
-}, 60_000);
+});
 
 test("notes of the session take the place of a summary where the setting says so, also after the daemon died", async () => {
   for (let n = 0; n < 30; n++) world.write(`part-${n}.txt`, `part ${n} of many, with words\n`.repeat(160));
@@ -312,7 +312,7 @@ test("notes of the session take the place of a summary where the setting says so
   expect(said()).toMatch(/NOTES \d/);
   expect(said()).toContain("Never push to main");
   expect((await world.crux(["replay", "1"])).code).toBe(0);
-}, 60_000);
+});
 
 test("the end of an agent that comes while its parent is summarised is told once, after the summary", async () => {
   world.write("big.txt", "a line of words\n".repeat(1_500));
@@ -343,4 +343,4 @@ test("the end of an agent that comes while its parent is summarised is told once
   expect((await run).code).toBe(0);
   expect(said()).toContain("it was read");
   expect(said().split("<task-notification>")).toHaveLength(2);
-}, 60_000);
+});

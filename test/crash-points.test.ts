@@ -150,7 +150,7 @@ async function paused(): Promise<ReadonlySet<number>> {
 }
 
 it(`${ROUNDS} deaths of the daemon at random moments: what was acknowledged holds`, {
-  timeout: 60_000 + ROUNDS * 4_000,
+  timeout: 180_000 + ROUNDS * 4_000,
 }, async () => {
   for (let round = 0; round < ROUNDS; round++) {
     expect((await world.crux(["ps"])).code).toBe(0);
@@ -240,7 +240,7 @@ function madeBy({ kind, words }: Pick<Keyed, "kind" | "words">): number[] {
 }
 
 it(`${ROUNDS} deaths of the daemon around requests that are sent again: each happens once`, {
-  timeout: 60_000 + ROUNDS * 10_000,
+  timeout: 180_000 + ROUNDS * 10_000,
 }, async () => {
   let answered = 0;
   let cutOff = 0;

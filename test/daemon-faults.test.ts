@@ -108,7 +108,7 @@ async function restOver(told: readonly number[]): Promise<void> {
 const KILLS = 6;
 
 it("kill -9 at any moment of busy runs: what was acknowledged is in the journal, and nothing else is left", {
-  timeout: 60_000 + KILLS * 60_000,
+  timeout: 180_000 + KILLS * 60_000,
 }, async () => {
   const roll = dice(7);
   const told: number[] = [];

@@ -80,5 +80,5 @@ describe.each([
     // a kill between two writes proves nothing: many must have met one
     expect(found.old).toBeGreaterThan(0);
     if (!isLinked) expect(found.mended).toBe(0);
-  }, 180_000);
+  });
 });

@@ -54,7 +54,7 @@ test("of a session they outlast a summary, a kill -9, an emptied view and a fork
   expect((await world.crux(["-c", "-q", "who are you?"])).code).toBe(0);
   expect([times(last(), PIN), times(last(), "Speak low.")]).toEqual([0, 1]);
   expect((await world.crux(["replay", "1"])).code).toBe(0);
-}, 120_000);
+});
 
 test("of a child are in its first request, and in none of its parent", async () => {
   await begin((request) => {

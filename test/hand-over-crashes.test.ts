@@ -110,7 +110,7 @@ async function finish(wire: Wire, run: number): Promise<void> {
 }
 
 it(`${MOMENTS} moments of a kill -9: the agent ends once, and its parent is told once`, {
-  timeout: 60_000 + MOMENTS * 10_000,
+  timeout: 180_000 + MOMENTS * 10_000,
 }, async () => {
   for (let run = 1; run <= MOMENTS + 1; run++) {
     world.settings({ agents: { autoBackgroundMs: run % 3 === 0 ? WAIT_MS : 0 } });

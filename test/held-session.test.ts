@@ -42,4 +42,4 @@ it("waits for the same agents: each answers its call once, and none is started t
   await window.until(({ rows }) => rows.filter((row) => /^. agent does slow/.test(row)).length === 1);
   expect(server.requests.filter((each) => taskOf(each) === "quick")).toHaveLength(1);
   expect((await world.crux(["ps", "-a", "-v"])).stdout.match(/ (quick|slow)$/gm)).toHaveLength(2);
-}, 60_000);
+});

@@ -137,7 +137,7 @@ async function letGoOn(wire: Wire, pid: number, env: Record<string, string>): Pr
 }
 
 it(`${POINTS} kills at moments of the journal: nothing acknowledged is lost, nothing is done twice, all is finished`, {
-  timeout: 120_000 + POINTS * 5_000,
+  timeout: 180_000 + POINTS * 5_000,
 }, async () => {
   const env = modelEnv(server);
   const acknowledged: string[] = [];
@@ -204,7 +204,7 @@ it(`${POINTS} kills at moments of the journal: nothing acknowledged is lost, not
 });
 
 it(`${LIMITED_LIVES} kills beside agents under a limit: no request left before its intent was on the disk`, {
-  timeout: 60_000 + LIMITED_LIVES * 5_000,
+  timeout: 180_000 + LIMITED_LIVES * 5_000,
 }, async () => {
   /** By the intent of the agent: outside of Crux. */
   const requests = new Map<string, number>();
@@ -248,7 +248,7 @@ function teamMoments(): readonly number[] {
 
 it.skipIf(unconfined !== undefined)(
   `a team is killed at moments ${TEAM_MOMENTS} of its run: nothing is lost, doubled, gained or left behind`,
-  { timeout: 60_000 + teamMoments().length * 30_000 },
+  { timeout: 180_000 + teamMoments().length * 30_000 },
   async () => {
     const lives = await TeamLives.open();
     onTestFinished(() => lives.close());

@@ -66,7 +66,7 @@ it.each(Object.keys(REASONS))("%s: the members end with it, and the task is free
   const env = modelEnv(server);
   const limit = how === "out of money" ? ["--budget", String(BUDGET)] : ["--max-steps", "4"];
   const args = ["-q", "--permission-mode", "bypass", ...limit, "lead them"];
-  const run = world.start(args, { env, timeoutMs: 60_000 });
+  const run = world.start(args, { env });
   const reached = () =>
     server.requests.map(
       ({ lastToolResults, ...request }) =>

@@ -22,7 +22,7 @@ it("signals: a TERM comes as a message, and the process goes on to its end", asy
     call("sleep", { duration_ms: 60_000 }),
   ]);
   const run = world.crux(["--permission-mode", "bypass", "work"]);
-  await expect.poll(() => server.requests.length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => server.requests.length).toBe(2);
   const told = await world.crux(["kill", "1"]);
   expect(told.code).toBe(0);
   const { code, stdout } = await run;
@@ -64,12 +64,10 @@ it("supervise: agents below it work on their own, are watched, and go when they 
     return text("gold");
   });
   const run = world.crux(["--permission-mode", "bypass", "work"]);
-  await expect.poll(() => [asked, replies.length], { timeout: 30_000 }).toEqual([1, 0]);
+  await expect.poll(() => [asked, replies.length]).toEqual([1, 0]);
   expect((await world.crux(["tree"])).stdout).toMatch(/mine.*dig for gold/s);
   dug.resolve();
-  await expect
-    .poll(async () => (await world.crux(["ps"])).stdout.includes("mine"), { timeout: 30_000 })
-    .toBe(false);
+  await expect.poll(async () => (await world.crux(["ps"])).stdout.includes("mine")).toBe(false);
   expect((await world.crux(["kill", "1"])).code).toBe(0);
   await run;
   expect(JSON.stringify(server.requests)).toContain("Process 2 supervises one.");
@@ -166,7 +164,7 @@ describe("a program that an agent talks to", () => {
     ];
     await serve(() => (steps.shift() ?? (() => text("finished")))());
     const pid = (await world.crux(["-q", "-d", "--permission-mode", "bypass", "work"])).stdout.trim();
-    await expect.poll(() => tree, { timeout: 30_000 }).not.toBe("");
+    await expect.poll(() => tree).not.toBe("");
     process.kill(world.daemonPid as number, "SIGKILL");
     gate.resolve();
     await world.crux(["daemon", "start", "--normal"]);

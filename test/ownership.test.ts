@@ -53,7 +53,7 @@ it("kill -9 of the daemon with 50 natives and 5 MCP servers: all are gone", asyn
 it("the orderly stop of the daemon ends them too", async ({ skip }) => {
   skip(unconfined !== undefined, unconfined);
   const { left } = await startStubborn(world);
-  const stop = await world.crux(["daemon", "stop"], { timeoutMs: 50_000 });
+  const stop = await world.crux(["daemon", "stop"]);
   expect(stop.code).toBe(0);
   // what was killed may still be on its way out
   expect((await settled(left, isNone)).map(commandOf)).toEqual([]);

@@ -33,7 +33,7 @@ class Follower {
 
   async until(count: number, event = "idle"): Promise<void> {
     const found = () => this.all(event).length;
-    expect(await settled(found, (n) => n >= count, 30_000)).toBe(count);
+    expect(await settled(found, (n) => n >= count)).toBe(count);
   }
 
   all(event: string): Event[] {
@@ -169,7 +169,6 @@ describe("many clients", () => {
     await settled(
       () => inputs().length,
       (n) => n === 100,
-      40_000,
     );
     await settled(
       () => follower.all("idle").length,

@@ -32,7 +32,7 @@ it("shows the reply of an agent as it comes, also what came before the view was 
   await using window = new TerminalWindow(world, []);
   await window.shows("% context");
   window.type("lead\r");
-  await settled(() => server.requests.some(isChild), Boolean, 30_000);
+  await settled(() => server.requests.some(isChild), Boolean);
   await window.shows("They dig.");
   await window.shows("general-purpose  digs");
   window.type("\x1b[B\x1b[B\r");

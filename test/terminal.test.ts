@@ -32,11 +32,7 @@ describe("crux at a terminal", () => {
     window.type("/theme dark-daltonized\r");
     await window.until(() => window.colourOf("○ default") === 245, "dark");
     const kept = join(world.dir, "config/crux/settings.json");
-    await settled(
-      () => existsSync(kept) && readFileSync(kept, "utf8").includes("daltonized"),
-      Boolean,
-      30_000,
-    );
+    await settled(() => existsSync(kept) && readFileSync(kept, "utf8").includes("daltonized"), Boolean);
     window.type("\x04");
     expect(await window.ended()).toBe(0);
     await window.shows("waits; crux -r 1");
@@ -158,7 +154,7 @@ describe("crux at a terminal", () => {
     await using window = new TerminalWindow(world, []);
     await window.shows(READY);
     window.type("lead\r");
-    await settled(() => server.requests.some(isChild), Boolean, 30_000);
+    await settled(() => server.requests.some(isChild), Boolean);
     await window.shows("● main");
     await window.shows("general-purpose  digs");
     window.type("\x1b[B\x1b[B\r");
@@ -287,7 +283,7 @@ describe("crux at a terminal", () => {
     await first.shows("Yes.");
     first.type("not sent yet");
     await first.shows("› not sent yet");
-    await settled(() => existsSync(join(world.dir, "state/crux/terminal/draft-1")), Boolean, 30_000);
+    await settled(() => existsSync(join(world.dir, "state/crux/terminal/draft-1")), Boolean);
     first.pty.kill("SIGHUP");
     await first.ended();
     await using second = new TerminalWindow(world, ["-c"], { env: { CRUX_LANG: "zh" } });
@@ -303,11 +299,7 @@ describe("crux at a terminal", () => {
     second.type(" en\r");
     await second.shows(READY);
     const file = join(world.dir, "config/crux/settings.json");
-    await settled(
-      () => existsSync(file) && readFileSync(file, "utf8").includes('"language"'),
-      Boolean,
-      30_000,
-    );
+    await settled(() => existsSync(file) && readFileSync(file, "utf8").includes('"language"'), Boolean);
     second.type("\x04");
     await second.shows("waits; crux -r 1");
   });
@@ -473,7 +465,6 @@ describe("crux at a terminal", () => {
     const notice = await settled(
       () => (existsSync(join(world.work, "notice")) ? world.file("notice") : ""),
       (words) => words.endsWith("\n"),
-      30_000,
     );
     expect(notice).toBe("-a Crux Crux the answer is there\n");
     window.type("\x1b[5~");

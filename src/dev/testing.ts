@@ -80,9 +80,9 @@ export async function openAndRead(device: Device, subpath: string, caller: Calle
   }
 }
 
-/** Waits for an effect of another OS process; fails if it does not happen within 10 s. */
+/** Waits for an effect of another OS process; fails if it does not happen within a minute. */
 export async function until(holds: () => boolean, what: string): Promise<void> {
-  const endMs = performance.now() + 10_000;
+  const endMs = performance.now() + 60_000;
   while (!holds()) {
     if (performance.now() > endMs) throw new Error(`did not happen: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

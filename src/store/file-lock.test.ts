@@ -34,7 +34,7 @@ setInterval(() => {}, 60_000);`;
   return { said: String(line).trim(), child };
 }
 
-it("lockFile() is one process's alone, and kill -9 frees it", { timeout: 60_000 }, async () => {
+it("lockFile() is one process's alone, and kill -9 frees it", async () => {
   const first = await other();
   expect([first.said, (await other()).said, lockFile(path)]).toEqual(["locked", "held", null]);
   first.child.kill("SIGKILL");

@@ -117,6 +117,5 @@ describe.skipIf(program === "")("the claude program before a server that fails",
         "edited",
       ]);
     },
-    120_000,
   );
 });

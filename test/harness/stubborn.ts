@@ -42,7 +42,7 @@ export async function startStubborn(world: World): Promise<Stubborn> {
   // keepers have the same words behind their own
   const programs = (): number =>
     naming(tag).filter((pid) => /^(?:\S*\/)?bash -c /.test(commandOf(pid))).length;
-  const found = await settled(programs, (count) => count >= PROGRAMS, 30_000);
+  const found = await settled(programs, (count) => count >= PROGRAMS);
   if (found !== PROGRAMS) throw new Error(`${found} programs run instead of ${PROGRAMS}`);
   return { world, left: () => [...new Set([...world.processes(), ...naming(tag)])] };
 }
@@ -67,7 +67,7 @@ async function mountServers(world: World): Promise<void> {
     const { mounts } = (await wire.ask("mcp.list"))!.payload as { mounts: { state: string }[] };
     return mounts.filter(({ state }) => state === "connected").length;
   };
-  const count = await settled(connected, (each) => each === SERVERS.length, 30_000);
+  const count = await settled(connected, (each) => each === SERVERS.length);
   if (count !== SERVERS.length) throw new Error(`${count} servers are connected`);
 }
 

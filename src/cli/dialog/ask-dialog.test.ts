@@ -1,5 +1,5 @@
 /** The dialog as a person meets it: what is shown, what each key does, and what does nothing. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AskReply } from "../../abi/ask.ts";
 import type { AskEvent } from "../../abi/wire-events.ts";
 import { FakeInput, FakeOutput } from "../testing/run-command.ts";
@@ -359,6 +359,9 @@ test("counts the questions that wait behind the one that is put, without those t
 test("what is typed as a question appears right after the answer of another one does not answer it", async () => {
   const made = aDialog();
   made.input.settlingMs = 250;
+  // right after, however long the machine takes to draw it
+  const clock = vi.spyOn(performance, "now").mockReturnValue(1_000);
+  onTestFinished(() => clock.mockRestore());
   made.dialog.ask(EVENT);
   made.dialog.ask({ ...EVENT, ask_id: "q2", text: "bash: rm -r build" });
   await made.output.shows("git log | sh? [y]es");

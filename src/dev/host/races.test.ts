@@ -78,9 +78,7 @@ describe.each(confinersHere())("with $kind", ({ kind, by }) => {
 });
 
 describe.skipIf(EXCHANGE === 0).each(confinersHere())("with $kind", ({ kind, by }) => {
-  it(`${TRIES} sandboxes beside a program that turns a folder of theirs into a link`, {
-    timeout: 90_000,
-  }, async () => {
+  it(`${TRIES} sandboxes beside a program that turns a folder of theirs into a link`, async () => {
     const root = join(own, kind);
     const [work, outside] = [join(root, "work"), join(root, "outside")];
     mkdirSync(join(work, "sub/nested/.git/hooks"), { recursive: true });

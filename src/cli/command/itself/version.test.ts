@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -79,18 +79,16 @@ test("findClaudeVersion() takes a claude that fails for none", async () => {
 });
 
 test("findClaudeVersion() gives a claude that hangs 2 s, then ends it with its children", async () => {
-  const { readFile } = await import("node:fs/promises");
+  await rm(join(root, "sleeper"), { force: true });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
     const version = findClaudeVersion({ PATH: HANGING });
-    const sleeper = await vi.waitFor(async () => {
-      const pid = Number(await readFile(join(root, "sleeper"), "utf8"));
-      expect(pid).toBeGreaterThan(0);
-      return pid;
-    });
+    // by no timer: vitest would let the 2 s pass while it waits
+    let sleeper = 0;
+    while (sleeper === 0) sleeper = Number(await readFile(join(root, "sleeper"), "utf8").catch(() => ""));
     await vi.advanceTimersByTimeAsync(2000);
     expect(await version).toBeUndefined();
-    await vi.waitFor(async () => expect(await isRunning(sleeper)).toBe(false));
+    while (await isRunning(sleeper));
   } finally {
     vi.useRealTimers();
   }
@@ -98,7 +96,6 @@ test("findClaudeVersion() gives a claude that hangs 2 s, then ends it with its c
 
 /** A zombie that nobody has reaped yet has ended, too. */
 async function isRunning(pid: number): Promise<boolean> {
-  const { readFile } = await import("node:fs/promises");
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat !== "" && !/\) [ZX] /.test(stat);
 }

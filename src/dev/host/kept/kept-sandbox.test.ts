@@ -352,7 +352,7 @@ describe.skipIf(by === undefined || keeperWords() === undefined)("a kept sandbox
       const process = { id: "failing", until: over.signal };
       const { spec } = bashSpec("echo on >> log", { cwd: work, sandbox: rights(), process });
       let count = 0;
-      for (; count < 20 && failing.spares === 0; count++) {
+      for (; count < 200 && failing.spares === 0; count++) {
         expect((await failing.run(spec, new AbortController().signal).exited).code).toBe(0);
         await systemClock.sleep(50);
       }
@@ -374,7 +374,7 @@ describe.skipIf(by === undefined || keeperWords() === undefined)("a kept sandbox
       await mending.run(spec, new AbortController().signal).exited;
       await systemClock.sleep(50);
     };
-    for (let n = 0; n < 20 && mending.spares === 0; n++) await runs();
+    for (let n = 0; n < 200 && mending.spares === 0; n++) await runs();
     isBroken = false;
     await runs();
     expect(keepers()).toEqual([]);
