@@ -118,7 +118,9 @@ it("a child of an agent opens the sockets and answers for the person: PERMISSION
   const node = shellWord(process.execPath);
   const run = (socket: string) => bash(`${node} impostor.cjs ${socket}`);
   const detached = (socket: string) =>
-    bash(`(env -i setsid ${node} impostor.cjs ${socket} > out.txt 2>&1 &); sleep 1; cat out.txt`);
+    bash(
+      `(env -i setsid ${node} impostor.cjs ${socket} > out.txt 2>&1 &); until grep -q '"processes"' out.txt; do sleep 0.05; done; cat out.txt`,
+    );
   // what left its session and its environment behind is known by its namespace alone
   const tries = [run("main"), run("own"), ...(unconfined === undefined ? [detached("main")] : [])];
   server = await startModelServer({ script: inTurn(...tries, text("Done.")) });

@@ -86,6 +86,14 @@ describe("agents in the background of crux -p", () => {
       async () => child.lines().filter(({ type }) => type === "assistant").length,
       (n) => n === 2,
     );
+    // its run is over, and no longer at its last words
+    const activities = async () => {
+      const { stdout } = await world.crux(["ps", "--json", "-v"]);
+      return (JSON.parse(stdout) as { data: { processes: Line[] } }).data.processes.map(
+        (each) => each.activity,
+      );
+    };
+    expect(await settled(activities, (all) => all.includes("waiting"))).toContain("waiting");
     child.kill("SIGINT");
     expect((await once(child, "close"))[0]).toBe(130);
     expect(child.lines().at(-1)).toMatchObject({

@@ -72,7 +72,7 @@ const codeOf = async (child: ChildProcess): Promise<unknown> => (await once(chil
 
 describe.each(DIALECTS)("behind the %s base URL", (dialect) => {
   it("text is the last text, json one result, stream-json a line for each event", async () => {
-    await serve([view, done, view, done, view, done]);
+    await serve([view, done, view, done, view, done, done]);
     const env = modelEnv(server, dialect);
     expect(await world.crux(["-p", "look", "at", "it"], { env })).toMatchObject({
       code: 0,

@@ -32,14 +32,14 @@ describe("a daemon that is stopped for 9 s", () => {
   });
 
   it("goes on as if nothing had been: no deadline, no tool and no client is cut off by that time", async () => {
-    const run = world.start(["--permission-mode", "bypass", "do the work"], { timeoutMs: 60_000 });
+    const run = world.start(["--permission-mode", "bypass", "do the work"]);
     await settled(
       () => world.commands(/touch begun/).length,
       (count) => count > 0,
     );
-    const idle = world.start(["attach", "1"], { timeoutMs: 60_000 });
+    const idle = world.start(["attach", "1", "-v"]);
     const pid = world.daemonPid!;
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await idle.seen("[attach] attached to PID");
     process.kill(pid, "SIGSTOP");
     await new Promise((resolve) => setTimeout(resolve, 9_000));
     process.kill(pid, "SIGCONT");
@@ -126,9 +126,9 @@ describe("a daemon that is stopped until another has taken its directories over"
   });
 
   it("writes nothing, does nothing, and takes nothing from that one when it goes on", async () => {
-    const former = world.start(["daemon", "--internal"], { timeoutMs: 60_000 });
+    const former = world.start(["daemon", "--internal"]);
     await settled(() => world.daemonPid, Boolean);
-    const run = world.start(["--permission-mode", "bypass", "do the work"], { timeoutMs: 60_000 });
+    const run = world.start(["--permission-mode", "bypass", "do the work"]);
     await settled(
       () => existsSync(join(world.work, "begun")),
       (isThere) => isThere,
@@ -138,7 +138,7 @@ describe("a daemon that is stopped until another has taken its directories over"
     // who cleans up by hand takes the locks away
     rmSync(join(world.dir, "state/crux/journal/lease.db"));
     rmSync(join(world.dir, "run/crux"), { recursive: true });
-    const successor = world.start(["daemon", "--internal"], { timeoutMs: 60_000 });
+    const successor = world.start(["daemon", "--internal"]);
     const next = () => world.daemonPid;
     expect(await settled(next, (found) => found !== undefined && found !== pid)).not.toBe(pid);
     expect((await world.crux(["wait", "1"])).code).toBe(0);

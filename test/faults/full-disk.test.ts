@@ -59,9 +59,13 @@ describe.skipIf(reason !== undefined)(
       expect((await box.crux("ps", "--json", "-v")).stdout).toContain('"paused"');
 
       // it waits, and does not spin
-      const ticks = await box.daemonTicks();
-      await box.sh("sleep 6");
-      expect((await box.daemonTicks()) - ticks).toBeLessThan(60);
+      const usedIn6s = async () => {
+        const ticks = await box.daemonTicks();
+        await box.sh("sleep 6");
+        return (await box.daemonTicks()) - ticks;
+      };
+      // on a slow machine it is yet at what was asked of it above
+      expect(await settled(usedIn6s, (used) => used < 60)).toBeLessThan(60);
       expect([steps(), await isPaused()]).toEqual([before, true]);
 
       await box.sh(`rm ${box.state}/filler`);
