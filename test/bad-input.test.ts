@@ -1,19 +1,22 @@
 /** What is wrong is refused in the documented words, at the command line and on the raw wire; the daemon goes on. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { beforeTries } from "./harness/stage.ts";
 import { type Reply, Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
 
 let world: World;
 let daemonPid: number | undefined;
 
-beforeAll(async () => {
-  world = new World();
-  await world.crux(["ps"]);
-  daemonPid = world.daemonPid;
-});
-afterAll(() => world.close());
+beforeTries(
+  async () => {
+    world = new World();
+    await world.crux(["ps"]);
+    daemonPid = world.daemonPid;
+  },
+  () => world.close(),
+);
 afterEach(async () => {
   await using wire = await Wire.open(world.socket);
   expect(await wire.ask("ping")).toEqual({ ok: true, payload: { version: expect.any(String) } });

@@ -1,6 +1,7 @@
 /** Money from end to end: a model server on loopback, a price in the settings, and no more spent than was given. */
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
@@ -10,11 +11,13 @@ let server: ModelServer;
 
 const PRICE = { input: 10, output: 50 };
 
-beforeAll(() => {
-  world = new World();
-  world.settings({ models: { "test-": { price: PRICE } } });
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    world = new World();
+    world.settings({ models: { "test-": { price: PRICE } } });
+  },
+  () => world.close(),
+);
 afterEach(() => server.close());
 
 const look = toolUse({ name: "ls", input: {} }, { text: "Looking once more." });

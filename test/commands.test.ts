@@ -2,21 +2,26 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { CRUX, World } from "./harness/world.ts";
 import { text } from "./model-server/reply.ts";
 import { startModelServer } from "./model-server/server.ts";
 
-const world = new World();
-const bin = join(world.dir, "bin");
+let world: World;
+let bin: string;
 
-beforeAll(async () => {
-  mkdirSync(bin);
-  symlinkSync(CRUX, join(bin, "crux"));
-  expect((await world.crux(["init", "compose", "notes"])).code).toBe(0);
-});
-afterAll(() => world.close());
+beforeTries(
+  async () => {
+    world = new World();
+    bin = join(world.dir, "bin");
+    mkdirSync(bin);
+    symlinkSync(CRUX, join(bin, "crux"));
+    expect((await world.crux(["init", "compose", "notes"])).code).toBe(0);
+  },
+  () => world.close(),
+);
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
@@ -103,6 +108,7 @@ describe("crux config", () => {
   });
 
   it("refuses what no key takes, and writes nothing then", async () => {
+    world.settings({});
     const before = file();
     for (const [words, said] of [
       [["set", "modell", "x"], "no such setting: modell\n  → hint: did you mean model?"],

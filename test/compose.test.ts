@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { masked } from "./harness/mask.ts";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { CRUX, type Run, type Running, settled, World } from "./harness/world.ts";
 import { text } from "./model-server/reply.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
@@ -17,22 +18,24 @@ let server: ModelServer;
 let dir: string;
 let tests = 0;
 
-beforeAll(async () => {
-  world = new World();
-  // a budget in money needs a price
-  world.settings({ models: { "test-model": { price: { input: 1, output: 5 } } } });
-  const agent = join(world.dir, "config/crux/agents/writer");
-  mkdirSync(agent, { recursive: true });
-  writeFileSync(join(agent, "agent.yaml"), "name: writer\ndescription: Writes.\n");
-  writeFileSync(join(agent, "instructions.md"), "You write release notes.\n");
-  server = await startModelServer({
-    script: [{ default: () => text("The notes.").usage({ input: 700, output: 112 }) }],
-  });
-});
-afterAll(async () => {
-  await server.close();
-  await world.close();
-});
+beforeTries(
+  async () => {
+    world = new World();
+    // a budget in money needs a price
+    world.settings({ models: { "test-model": { price: { input: 1, output: 5 } } } });
+    const agent = join(world.dir, "config/crux/agents/writer");
+    mkdirSync(agent, { recursive: true });
+    writeFileSync(join(agent, "agent.yaml"), "name: writer\ndescription: Writes.\n");
+    writeFileSync(join(agent, "instructions.md"), "You write release notes.\n");
+    server = await startModelServer({
+      script: [{ default: () => text("The notes.").usage({ input: 700, output: 112 }) }],
+    });
+  },
+  async () => {
+    await server.close();
+    await world.close();
+  },
+);
 beforeEach(() => {
   tests += 1;
   dir = join(world.work, `notes-${tests}`);
@@ -47,7 +50,7 @@ const inFolder = (args: readonly string[]) => ["compose", ...args, ...(args[0] =
 const crux = (...args: string[]): Promise<Run> =>
   world.crux(inFolder(args), { cwd: dir, env: modelEnv(server) });
 const start = (...args: string[]): Running =>
-  world.start(inFolder(args), { cwd: dir, env: modelEnv(server), timeoutMs: 55_000 });
+  world.start(inFolder(args), { cwd: dir, env: modelEnv(server) });
 const file = (content: string): void => writeFileSync(join(dir, "crux.compose.yaml"), content);
 async function processes(): Promise<number[]> {
   const { stdout } = await world.crux(["ps", "-q"]);

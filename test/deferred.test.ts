@@ -2,9 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { escapeVariables } from "../src/abi/compose/variables.ts";
 import { DIALECTS, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
 import { type Reply, type ToolCall, text, toolUse } from "./model-server/reply.ts";
@@ -18,16 +19,19 @@ const ECHO = "mcp__everything__echo";
 let world: World;
 let server: ModelServer;
 
-beforeAll(() => {
-  world = new World();
-  agent("tester", [
-    "mcp:",
-    "  - name: everything",
-    `    command: ${JSON.stringify(escapeVariables(process.execPath))}`,
-    `    args: [${JSON.stringify(escapeVariables(EVERYTHING))}]`,
-  ]);
-});
-afterAll(() => world.close());
+beforeTries(
+  async () => {
+    world = new World();
+    agent("tester", [
+      "mcp:",
+      "  - name: everything",
+      `    command: ${JSON.stringify(escapeVariables(process.execPath))}`,
+      `    args: [${JSON.stringify(escapeVariables(EVERYTHING))}]`,
+    ]);
+    await world.crux(["ps"]);
+  },
+  () => world.close(),
+);
 afterEach(() => server?.close());
 
 const allOf = (calls: readonly ToolCall[]): Reply => {

@@ -1,14 +1,17 @@
 /** `crux demo`: five steps with the real screens, beside the user's own daemon; nothing of it stays. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { beforeTries } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { settled, World } from "./harness/world.ts";
 
 let world: World;
-beforeAll(() => {
-  world = new World();
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    world = new World();
+  },
+  () => world.close(),
+);
 
 /** The folder that the first lines name. */
 function folderOf(stdout: string): string {
@@ -27,7 +30,7 @@ function startedFor(folder: string): string[] {
 }
 
 it("goes through alone in a pipe: refusal and grant, recovery, rewind, replay, a pipe; then all is gone", async () => {
-  const { code, stdout, stderr } = await world.crux(["demo"], { timeoutMs: 120_000 });
+  const { code, stdout, stderr } = await world.crux(["demo"]);
   expect([code, stderr.includes("✗")]).toEqual([0, false]);
   expect(stdout).toContain("Its model is a script");
   const commands = stdout.match(/^\$ .*$/gm)!.map((line) => line.replace(/\d+/g, "N"));
@@ -51,7 +54,7 @@ it("goes through alone in a pipe: refusal and grant, recovery, rewind, replay, a
   expect(existsSync(folderOf(stdout))).toBe(false);
   expect(startedFor(folderOf(stdout))).toEqual([]);
   expect(world.daemonPid).toBeUndefined();
-}, 150_000);
+});
 
 it("breaks no word of what it says on a narrow terminal", async () => {
   await using window = new TerminalWindow(world, ["demo"], { columns: 60 });
@@ -59,22 +62,18 @@ it("breaks no word of what it says on a narrow terminal", async () => {
   expect(window.rows.join("\n")).toMatch(/a script, every\n +screen is real/);
 });
 
-it.each(["SIGINT", "SIGHUP"] as const)(
-  "leaves neither daemon nor folder behind at %s",
-  async (signal) => {
-    const running = world.start(["demo"], { timeoutMs: 120_000 });
-    await running.seen("spawning PID 1");
-    const folder = folderOf(running.stdout());
-    running.child.kill(signal);
-    const end = await running.done;
-    expect(end.code === 0).toBe(false);
-    expect(existsSync(folder)).toBe(false);
-    expect(
-      await settled(
-        () => startedFor(folder),
-        (pids) => pids.length === 0,
-      ),
-    ).toEqual([]);
-  },
-  150_000,
-);
+it.each(["SIGINT", "SIGHUP"] as const)("leaves neither daemon nor folder behind at %s", async (signal) => {
+  const running = world.start(["demo"]);
+  await running.seen("spawning PID 1");
+  const folder = folderOf(running.stdout());
+  running.child.kill(signal);
+  const end = await running.done;
+  expect(end.code === 0).toBe(false);
+  expect(existsSync(folder)).toBe(false);
+  expect(
+    await settled(
+      () => startedFor(folder),
+      (pids) => pids.length === 0,
+    ),
+  ).toEqual([]);
+});

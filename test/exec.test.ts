@@ -1,17 +1,21 @@
 /** `crux exec`: programs of the host as processes, with the streams of the command line. */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { findProcess } from "../src/dev/host/procfs.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { TerminalWindow } from "./harness/terminal.ts";
 import { CRUX, settled, World } from "./harness/world.ts";
 
-const world = new World();
-beforeAll(async () => {
-  await world.crux(["ps"]);
-});
-afterAll(() => world.close());
+let world: World;
+beforeTries(
+  async () => {
+    world = new World();
+    await world.crux(["ps"]);
+  },
+  () => world.close(),
+);
 
 const exec = (command: readonly string[], flags: readonly string[] = [], stdin = "") =>
   world.crux(["exec", ...flags, "--", ...command], { stdin });

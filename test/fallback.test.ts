@@ -1,6 +1,7 @@
 /** Another model takes over: from one vendor's server to another's, seen from the command line, the money and the record. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { World } from "./harness/world.ts";
 import { overloaded, text, thinking, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
@@ -10,11 +11,13 @@ let first: ModelServer;
 let second: ModelServer;
 let env: Record<string, string>;
 
-beforeAll(() => {
-  world = new World();
-  world.settings({ models: { "test-model": { price: { input: 10, output: 50 } } } });
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    world = new World();
+    world.settings({ models: { "test-model": { price: { input: 10, output: 50 } } } });
+  },
+  () => world.close(),
+);
 beforeEach(async () => {
   let asked = 0;
   first = await startModelServer({

@@ -5,18 +5,22 @@ import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connectKernel } from "../src/wire/client/kernel.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { World } from "./harness/world.ts";
 
 const run = promisify(execFile);
 const clients = fileURLToPath(new URL("../clients", import.meta.url));
 
-const world = new World();
-beforeAll(async () => {
-  await world.crux(["ps"]);
-});
-afterAll(() => world.close());
+let world: World;
+beforeTries(
+  async () => {
+    world = new World();
+    await world.crux(["ps"]);
+  },
+  () => world.close(),
+);
 
 const python = spawnSync("python3", ["--version"]).status === 0;
 it.skipIf(!python)("the client in Python runs a program through the kernel (needs python3)", async () => {
@@ -84,7 +88,7 @@ describe("crux/client", () => {
   const root = fileURLToPath(new URL("..", import.meta.url));
   /** A folder of another project, in which the package is installed. */
   const foreign = () => join(world.dir, "foreign");
-  beforeAll(() => {
+  beforeTries(() => {
     const installed = join(foreign(), "node_modules/crux");
     mkdirSync(join(installed, "dist"), { recursive: true });
     for (const path of ["package.json", "dist/client.js", "dist/types"])

@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { existsSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { CRUX, type Running, settled, World } from "./harness/world.ts";
 import { error, type Reply, text, toolUse } from "./model-server/reply.ts";
@@ -15,12 +16,14 @@ import { type ModelServer, type ModelServerOptions, startModelServer } from "./m
 let world: World;
 let server: ModelServer;
 
-beforeAll(async () => {
-  world = new World();
-  world.write("a.txt", "one\ntwo\n");
-  await world.crux(["ps"]);
-});
-afterAll(() => world.close());
+beforeTries(
+  async () => {
+    world = new World();
+    world.write("a.txt", "one\ntwo\n");
+    await world.crux(["ps"]);
+  },
+  () => world.close(),
+);
 afterEach(async () => {
   // each test ends what it started, and its second try finds nothing of the first: not even a zombie
   const { stdout } = await world.crux(["ps", "-q"]);
@@ -34,8 +37,7 @@ const serve = async (script: ModelServerOptions["script"]): Promise<void> => {
   server = await startModelServer({ script });
 };
 const crux = (...args: string[]) => world.crux(args, { env: modelEnv(server, "anthropic") });
-const start = (...args: string[]): Running =>
-  world.start(args, { env: modelEnv(server, "anthropic"), timeoutMs: 50_000 });
+const start = (...args: string[]): Running => world.start(args, { env: modelEnv(server, "anthropic") });
 const printed = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await crux(...args);
   expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: "" });

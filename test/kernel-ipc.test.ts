@@ -2,12 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fromJSONSchema } from "zod";
 import { PACKET } from "../src/abi/ipc.ts";
 import { packFrame } from "../src/wire/codec/msgpack.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
 import { runLoad } from "./harness/ipc-load.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { World } from "./harness/world.ts";
 
@@ -24,25 +25,29 @@ interface Exit {
   readonly kind: string;
 }
 
-const world = new World();
+let world: World;
 let client: FrameClient;
 let named = 0;
-const inbox = join(world.dir, "inbox");
-beforeAll(async () => {
-  mkdirSync(inbox);
-  const path = world.write("frames.raw", "aaaabbbbcccc");
-  const devices = [
-    { id: "inbox", driver: "folder", path: inbox },
-    { id: "cam0", driver: "frames", path, frameBytes: 4, everyMs: 10 },
-  ];
-  world.settings({ devices });
-  await world.crux(["ps"]);
-  client = await FrameClient.open(world.socket);
-});
-afterAll(async () => {
-  client.socket.destroy();
-  await world.close();
-});
+let inbox: string;
+beforeTries(
+  async () => {
+    world = new World();
+    inbox = join(world.dir, "inbox");
+    mkdirSync(inbox);
+    const path = world.write("frames.raw", "aaaabbbbcccc");
+    const devices = [
+      { id: "inbox", driver: "folder", path: inbox },
+      { id: "cam0", driver: "frames", path, frameBytes: 4, everyMs: 10 },
+    ];
+    world.settings({ devices });
+    await world.crux(["ps"]);
+    client = await FrameClient.open(world.socket);
+  },
+  async () => {
+    client.socket.destroy();
+    await world.close();
+  },
+);
 
 const sh = (script: string, options: object = {}): Promise<Spawned> =>
   client.call("process.spawn", { id: `test:${++named}`, command: ["sh", "-c", script], options });
@@ -433,10 +438,12 @@ it("each error of the methods has the code of the chapter's tables", async () =>
 describe("devices", () => {
   // a claim is of its connection, and what it hears is not for the other tests
   let client: FrameClient;
-  beforeAll(async () => {
-    client = await FrameClient.open(world.socket);
-  });
-  afterAll(() => void client.socket.destroy());
+  beforeTries(
+    async () => {
+      client = await FrameClient.open(world.socket);
+    },
+    async () => void client.socket.destroy(),
+  );
 
   const record = async (id: string) =>
     (await client.call<{ id: string; state: string; claim: object | null }[]>("device.list")).find(
@@ -834,8 +841,20 @@ describe("events", () => {
     type Told = { events: { name: string; data: object }[] };
     const { events } = await own.call<Told>("kernel.introspect", {});
     const schemas = new Map(events.map(({ name, data }) => [name, fromJSONSchema(data as never)]));
+    // one of each, beside those of the tests before
+    const { pid } = await sh("read line");
+    await own.call("process.pause", { pid });
+    await own.call("process.kill", { pid, signal: 2 });
+    await own.call("process.wait", { pid });
+    const { intentId } = await own.call<{ intentId: string }>("intent.begin", { name: "told" });
+    await own.call("intent.end", { intentId, outcome: "completed" });
+    const device = { device: "system/metrics", mode: "shared" };
+    const { claim } = await own.call<{ claim: string }>("device.claim", device);
+    await own.call("device.release", { claim });
+    await own.call("spawn", { intent: "look", model: "script/", detach: true });
     const { head } = await own.call<{ head: number }>("event.subscribe", { events: ["*"], after: 0 });
     await own.until(() => own.events.some(({ seq }) => seq >= head));
+    await own.until(() => own.events.some(({ event }) => event === "agent.complete"));
     const wrong = own.events
       .map(({ event, data }) => ({ event, data, error: schemas.get(event)?.safeParse(data).error }))
       .filter(({ error }) => error !== undefined);

@@ -1,8 +1,9 @@
 /** Hundreds of runs through one daemon leave nothing behind: no process, fd, socket, child, file, or memory. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -19,33 +20,37 @@ let world: World;
 let server: ModelServer;
 let spawnPayload: object;
 
-beforeAll(async () => {
-  world = new World({ NODE_OPTIONS });
-  world.write("a.txt", "one\n".repeat(2_000));
-  server = await startModelServer({
-    script: [
-      { when: { lastUserText: "hang" }, reply: text("This begins and then").stall({ afterEvents: 3 }) },
-      {
-        default: inTurn(
-          toolUse([
-            { name: "view", input: { file_path: "a.txt" } },
-            { name: "grep", input: { pattern: "one", mode: "count" } },
-          ]),
-          toolUse({ name: "bash", input: { command: "echo out; sleep 300 & disown; exit 3" } }),
-          text("Done."),
-        ),
-      },
-    ],
-    keepRequests: 1,
-  });
-  const env = { PATH: world.env.PATH, HOME: world.env.HOME, ...modelEnv(server, "anthropic") };
-  spawnPayload = { cwd: world.work, permission_mode: "bypass", env };
-  expect((await world.crux(["ps"])).code).toBe(0);
-});
-afterAll(async () => {
-  await server.close();
-  await world.close();
-});
+beforeTries(
+  async () => {
+    world = new World({ NODE_OPTIONS });
+    world.write("a.txt", "one\n".repeat(2_000));
+    server = await startModelServer({
+      script: [
+        { when: { lastUserText: "hang" }, reply: text("This begins and then").stall({ afterEvents: 3 }) },
+        {
+          default: inTurn(
+            toolUse([
+              { name: "view", input: { file_path: "a.txt" } },
+              { name: "grep", input: { pattern: "one", mode: "count" } },
+            ]),
+            toolUse({ name: "bash", input: { command: "echo out; sleep 300 & disown; exit 3" } }),
+            text("Done."),
+          ),
+        },
+      ],
+      keepRequests: 1,
+    });
+    const env = { PATH: world.env.PATH, HOME: world.env.HOME, ...modelEnv(server, "anthropic") };
+    spawnPayload = { cwd: world.work, permission_mode: "bypass", env };
+    expect((await world.crux(["ps"])).code).toBe(0);
+    // caches, pools and compiled code come with the first of them
+    await many(WARM_UP, runOnce);
+  },
+  async () => {
+    await server.close();
+    await world.close();
+  },
+);
 
 async function runOnce(): Promise<void> {
   await using wire = await Wire.open(world.socket);
@@ -92,8 +97,6 @@ async function quietHoldings(): Promise<Holdings> {
 }
 
 it(`${RUNS} runs, ${AT_ONCE} at a time, leave the daemon as it was`, async () => {
-  // caches, pools and compiled code come with the first of them
-  await many(WARM_UP, runOnce);
   const before = await quietHoldings();
   const pid = world.daemonPid;
   await many(RUNS, runOnce);

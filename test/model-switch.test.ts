@@ -1,6 +1,7 @@
 /** The user has another model answer a conversation that is under way: from one vendor's wire to another's and back. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
 import { text, thinking, toolUse } from "./model-server/reply.ts";
@@ -10,10 +11,12 @@ let world: World;
 let first: ModelServer;
 let second: ModelServer;
 
-beforeAll(() => {
-  world = new World();
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    world = new World();
+  },
+  () => world.close(),
+);
 beforeEach(async () => {
   first = await startModelServer({
     script: ({ messages }) =>
@@ -37,7 +40,7 @@ async function ask(method: string, payload: object) {
 
 const heard = async (server: ModelServer, count: number) => {
   const isThere = () => server.requests.length;
-  expect(await settled(isThere, (n) => n >= count, 30_000)).toBe(count);
+  expect(await settled(isThere, (n) => n >= count)).toBe(count);
 };
 
 const waits = async (pid: number) => {
@@ -46,7 +49,7 @@ const waits = async (pid: number) => {
     const { data } = JSON.parse(stdout) as { data: { processes: { pid: number; activity: string }[] } };
     return data.processes.find((each) => each.pid === pid)?.activity;
   };
-  expect(await settled(state, (now) => now === "waiting", 30_000)).toBe("waiting");
+  expect(await settled(state, (now) => now === "waiting")).toBe("waiting");
 };
 
 const said = (server: ModelServer) => JSON.stringify(server.requests.at(-1)?.body);
@@ -85,7 +88,7 @@ it("from its next run on, over a restart, and back; all of it replays without a 
   expect(forked.code).toBe(0);
   await world.crux(["kill", `${pid}`]);
   expect((await world.crux(["replay", `${pid}`])).stdout).toContain("0 differences");
-}, 120_000);
+});
 
 it("refuses a model that is not set up, and a process that has ended", async () => {
   expect((await world.crux(["-q", "-m", "anthropic/sonnet", "one"])).code).toBe(0);

@@ -2,9 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { IpcChunk } from "../src/abi/ipc.ts";
 import { FrameClient } from "../src/wire/server/frames/testing.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { settled, World } from "./harness/world.ts";
 
 const MIB = 1024 * 1024;
@@ -17,17 +18,20 @@ interface Spawned {
 
 const ENDLESS = ["-re", "-f", "lavfi", "-i", "testsrc=duration=900:size=64x48:rate=10", "-y", "endless.avi"];
 
-const world = new World();
+let world: World;
 let client: FrameClient;
-beforeAll(async () => {
-  world.settings({ permissions: { allow: [`bash(${["ffmpeg", ...ENDLESS].join(" ")})`] } });
-  await world.crux(["ps"]);
-  client = await FrameClient.open(world.socket);
-});
-afterAll(async () => {
-  client.socket.destroy();
-  await world.close();
-});
+beforeTries(
+  async () => {
+    world = new World();
+    world.settings({ permissions: { allow: [`bash(${["ffmpeg", ...ENDLESS].join(" ")})`] } });
+    await world.crux(["ps"]);
+    client = await FrameClient.open(world.socket);
+  },
+  async () => {
+    client.socket.destroy();
+    await world.close();
+  },
+);
 
 /** Numbered lines of 9 bytes: what stands at a position is known. */
 const counted = (bytes: number): string[] => ["sh", "-c", `seq -w 1 99999999 | head -c ${bytes}`];

@@ -2,7 +2,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { type Run, type RunOptions, World } from "./harness/world.ts";
 
@@ -10,11 +11,13 @@ let world: World;
 let folders = 0;
 /** Of one test. */
 let cwd: string;
-beforeAll(async () => {
-  world = new World();
-  await world.crux(["daemon", "start"]);
-});
-afterAll(() => world.close());
+beforeTries(
+  async () => {
+    world = new World();
+    await world.crux(["daemon", "start"]);
+  },
+  () => world.close(),
+);
 beforeEach(() => {
   cwd = join(world.work, `folder ${++folders}`);
   mkdirSync(cwd);

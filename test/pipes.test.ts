@@ -3,8 +3,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { CRUX, type Run, World } from "./harness/world.ts";
 import { error, text, toolUse } from "./model-server/reply.ts";
 import { type ModelRequest, userTexts } from "./model-server/request.ts";
@@ -14,14 +15,16 @@ let world: World;
 let server: ModelServer;
 let bin: string;
 
-beforeAll(async () => {
-  world = new World();
-  bin = join(world.dir, "bin");
-  mkdirSync(bin);
-  symlinkSync(CRUX, join(bin, "crux"));
-  await world.crux(["ps"]);
-});
-afterAll(() => world.close());
+beforeTries(
+  async () => {
+    world = new World();
+    bin = join(world.dir, "bin");
+    mkdirSync(bin);
+    symlinkSync(CRUX, join(bin, "crux"));
+    await world.crux(["ps"]);
+  },
+  () => world.close(),
+);
 afterEach(() => server.close());
 
 const RESULT = "Zeile eins\n\n\tzwei „drei“ 分";

@@ -9,10 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { PROTOCOL } from "../src/abi/wire.ts";
 import { shellWord } from "../src/lib/shell-word.ts";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { settled, World } from "./harness/world.ts";
 import type { ToolResult } from "./model-server/content.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -21,20 +22,22 @@ import { type ModelServer, type ModelServerOptions, startModelServer } from "./m
 let world: World;
 let server: ModelServer;
 
-beforeAll(async () => {
-  world = new World();
-  put(
-    "config/crux/agents/reader/agent.yaml",
-    "name: reader\ndescription: reads\nskills: [reading]\npreload: true\n",
-  );
-  put("config/crux/agents/reader/instructions.md", "You read.\n");
-  put(
-    "config/crux/skills/reading/SKILL.md",
-    "---\nname: reading\nallowed-tools: /dev/fs\n---\nRead with view.\n",
-  );
-  await world.crux(["ps"]);
-});
-afterAll(() => world.close());
+beforeTries(
+  async () => {
+    world = new World();
+    put(
+      "config/crux/agents/reader/agent.yaml",
+      "name: reader\ndescription: reads\nskills: [reading]\npreload: true\n",
+    );
+    put("config/crux/agents/reader/instructions.md", "You read.\n");
+    put(
+      "config/crux/skills/reading/SKILL.md",
+      "---\nname: reading\nallowed-tools: /dev/fs\n---\nRead with view.\n",
+    );
+    await world.crux(["ps"]);
+  },
+  () => world.close(),
+);
 afterEach(() => server.close());
 
 function put(name: string, content: string): string {

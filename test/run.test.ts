@@ -1,8 +1,9 @@
 /** `crux <intent…>` from end to end: a model server on loopback, real tools on real files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { DIALECTS, inTurn, MODEL_KEY, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { type Run, type RunOptions, World } from "./harness/world.ts";
 import { error, malformedToolJson, overloaded, text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
@@ -10,11 +11,13 @@ import { type ModelServer, type ModelServerOptions, startModelServer } from "./m
 let world: World;
 let server: ModelServer;
 
-beforeAll(() => {
-  world = new World();
-  world.settings({ permissions: { allow: ["bash(cat *)"] } });
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    world = new World();
+    world.settings({ permissions: { allow: ["bash(cat *)"] } });
+  },
+  () => world.close(),
+);
 afterEach(() => server.close());
 
 const serve = async (script: ModelServerOptions["script"], options: Partial<ModelServerOptions> = {}) => {

@@ -1,8 +1,9 @@
 /** The sample screens of the manual, printed by the built program: whole lines, with numbers and times masked. */
 import { chmodSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { masked, maskedTable } from "./harness/mask.ts";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { type Run, type Running, settled, World } from "./harness/world.ts";
 import { overloaded, text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
@@ -11,46 +12,49 @@ let world: World;
 let server: ModelServer;
 let env: Record<string, string>;
 /** The reply that pid 1 waits for. */
-const gate = Promise.withResolvers<void>();
+let gate: PromiseWithResolvers<void>;
 let first: Running;
 
-beforeAll(async () => {
-  world = new World();
-  world.write("src/main.go", "package main\n");
-  const ask = (lastUserText: string, assistantTurns?: number) => ({
-    lastUserText,
-    ...(assistantTurns === undefined ? {} : { assistantTurns }),
-  });
-  const look = toolUse({ name: "view", input: { file_path: "src/main.go" } });
-  server = await startModelServer({
-    script: [
-      { when: ask("分析代码", 0), reply: look.usage({ input: 400, output: 56 }) },
-      { when: ask("分析代码", 1), reply: text("分析结果内容...").until(gate.promise) },
-      { when: ask("检查依赖"), reply: text("ok").usage({ input: 100, output: 23 }) },
-      { when: ask("两步", 0), reply: look },
-      { when: ask("两步", 1), reply: text("分析结果内容...") },
-      { when: ask("重试", 0), reply: overloaded(), times: 1 },
-      { when: ask("重试"), reply: text("分析结果内容...") },
-    ],
-  });
-  env = modelEnv(server, "anthropic");
-  // with a budget of its own: that of the agent file does not pay for a first call
-  first = start("--agent", "code-analyst", "-m", "sonnet", "--budget", "60000", "分析代码");
-  await first.seen("reasoning step 2...");
-  await crux("-d", "--agent", "none", "检查依赖");
-  const ended = await settled(
-    async () => (await crux("ps")).stdout,
-    (table) => table.includes("zombie"),
-  );
-  expect(ended).toContain("zombie");
-});
-afterAll(async () => {
-  gate.resolve();
-  await server.close();
-  await world.close();
-});
+beforeTries(
+  async () => {
+    world = new World();
+    gate = Promise.withResolvers();
+    world.write("src/main.go", "package main\n");
+    const ask = (lastUserText: string, assistantTurns?: number) => ({
+      lastUserText,
+      ...(assistantTurns === undefined ? {} : { assistantTurns }),
+    });
+    const look = toolUse({ name: "view", input: { file_path: "src/main.go" } });
+    server = await startModelServer({
+      script: [
+        { when: ask("分析代码", 0), reply: look.usage({ input: 400, output: 56 }) },
+        { when: ask("分析代码", 1), reply: text("分析结果内容...").until(gate.promise) },
+        { when: ask("检查依赖"), reply: text("ok").usage({ input: 100, output: 23 }) },
+        { when: ask("两步", 0), reply: look },
+        { when: ask("两步", 1), reply: text("分析结果内容...") },
+        { when: ask("重试", 0), reply: overloaded(), times: 1 },
+        { when: ask("重试"), reply: text("分析结果内容...") },
+      ],
+    });
+    env = modelEnv(server, "anthropic");
+    // with a budget of its own: that of the agent file does not pay for a first call
+    first = start("--agent", "code-analyst", "-m", "sonnet", "--budget", "60000", "分析代码");
+    await first.seen("reasoning step 2...");
+    await crux("-d", "--agent", "none", "检查依赖");
+    const ended = await settled(
+      async () => (await crux("ps")).stdout,
+      (table) => table.includes("zombie"),
+    );
+    expect(ended).toContain("zombie");
+  },
+  async () => {
+    gate.resolve();
+    await server.close();
+    await world.close();
+  },
+);
 
-const start = (...args: string[]): Running => world.start(args, { env, timeoutMs: 120_000 });
+const start = (...args: string[]): Running => world.start(args, { env });
 const crux = (...args: string[]): Promise<Run> => world.crux(args, { env });
 const printed = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await crux(...args);

@@ -4,10 +4,11 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { escapeVariables } from "../src/abi/compose/variables.ts";
 import { unconfined } from "./harness/confined.ts";
 import { inTurn, MODEL_KEY, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { CRUX, type Run, settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
@@ -27,32 +28,33 @@ let world: World;
 let server: ModelServer;
 let env: Record<string, string>;
 
-beforeAll(async () => {
-  world = new World();
-  server = await startModelServer({
-    script: [
-      {
-        default: inTurn(
-          toolUse([{ name: "write", input: { file_path: join(world.work, "a.txt"), content: "one\n" } }]),
-          toolUse([{ name: "bash", input: { command: "test -n \"$DEPLOY\" && printf '%80000d' 7" } }]),
-          text("Done."),
-        ),
-      },
-    ],
-  });
-  env = { ...modelEnv(server), DEPLOY: SECRETS.variable, WORD: SECRETS.word };
-  const agent = join(world.dir, "config/crux/agents/linked");
-  mkdirSync(agent, { recursive: true });
-  const args = JSON.stringify([escapeVariables(SCRIPTED), "--api-key", SECRETS.header]);
-  const entry = `{ command: ${JSON.stringify(escapeVariables(process.execPath))}, args: ${args}, env: { TOKEN: ${SECRETS.server} } }`;
-  writeFileSync(
-    join(agent, "agent.yaml"),
-    `name: linked\ntools: [write, bash]\nmcpServers: { far: ${entry} }\n`,
-  );
-  writeFileSync(join(agent, "instructions.md"), "Do as you are told.\n");
-  writeFileSync(
-    join(world.work, "crux.compose.yaml"),
-    `name: shop
+beforeTries(
+  async () => {
+    world = new World();
+    server = await startModelServer({
+      script: [
+        {
+          default: inTurn(
+            toolUse([{ name: "write", input: { file_path: join(world.work, "a.txt"), content: "one\n" } }]),
+            toolUse([{ name: "bash", input: { command: "test -n \"$DEPLOY\" && printf '%80000d' 7" } }]),
+            text("Done."),
+          ),
+        },
+      ],
+    });
+    env = { ...modelEnv(server), DEPLOY: SECRETS.variable, WORD: SECRETS.word };
+    const agent = join(world.dir, "config/crux/agents/linked");
+    mkdirSync(agent, { recursive: true });
+    const args = JSON.stringify([escapeVariables(SCRIPTED), "--api-key", SECRETS.header]);
+    const entry = `{ command: ${JSON.stringify(escapeVariables(process.execPath))}, args: ${args}, env: { TOKEN: ${SECRETS.server} } }`;
+    writeFileSync(
+      join(agent, "agent.yaml"),
+      `name: linked\ntools: [write, bash]\nmcpServers: { far: ${entry} }\n`,
+    );
+    writeFileSync(join(agent, "instructions.md"), "Do as you are told.\n");
+    writeFileSync(
+      join(world.work, "crux.compose.yaml"),
+      `name: shop
 services:
   till:
     command: [sh, -c, "sleep 300", till, --token, "\${WORD}"]
@@ -61,15 +63,16 @@ services:
     agent: linked
     intent: Count.
 `,
-  );
-  await run("sh", ["-c", 'umask 0; exec "$0" daemon start', CRUX], { env: { ...world.env, ...env } });
-});
-afterAll(async () => {
-  await server.close();
-  await world.close();
-});
+    );
+    await run("sh", ["-c", 'umask 0; exec "$0" daemon start', CRUX], { env: { ...world.env, ...env } });
+  },
+  async () => {
+    await server.close();
+    await world.close();
+  },
+);
 
-const crux = (...args: string[]): Promise<Run> => world.crux(args, { env, timeoutMs: 50_000 });
+const crux = (...args: string[]): Promise<Run> => world.crux(args, { env });
 
 /** Every file and folder below the state folder. */
 function entries(dir = join(world.dir, "state")): readonly string[] {
@@ -104,34 +107,36 @@ describe("a planted key", () => {
   const OF_ERROR = "AKIAZ7QWERTY12345678";
   let models: ModelServer;
 
-  beforeAll(async () => {
-    world.write(".env", `GITHUB_TOKEN=${OF_FILE}\n`);
-    world.write("keys.txt", `one ${OF_COMMAND}\n`);
-    const base64 = Buffer.from(`x${OF_ENV}`).toString("base64");
-    models = await startModelServer({
-      script: [
-        {
-          default: inTurn(
-            toolUse([{ name: "bash", input: { command: `printf 'env %s\\n' ${OF_ENV}; cat keys.txt` } }]),
-            toolUse([
-              {
-                name: "bash",
-                input: { command: `echo ${base64} | base64 -d; printf '%70000d\\n' 7; cat keys.txt` },
-              },
-            ]),
-            toolUse([{ name: "view", input: { file_path: join(world.work, `no-${OF_ERROR}.txt`) } }]),
-            toolUse([{ name: "view", input: { file_path: join(world.work, ".env") } }]),
-            toolUse([
-              { name: "write", input: { file_path: join(world.work, "out.txt"), content: OF_COMMAND } },
-            ]),
-            toolUse([{ name: "bash", input: { command: "echo '[redacted:sk:0a1b2c]' > lost.txt" } }]),
-            text(`Done with ${OF_COMMAND}.`),
-          ),
-        },
-      ],
-    });
-  });
-  afterAll(() => models.close());
+  beforeTries(
+    async () => {
+      world.write(".env", `GITHUB_TOKEN=${OF_FILE}\n`);
+      world.write("keys.txt", `one ${OF_COMMAND}\n`);
+      const base64 = Buffer.from(`x${OF_ENV}`).toString("base64");
+      models = await startModelServer({
+        script: [
+          {
+            default: inTurn(
+              toolUse([{ name: "bash", input: { command: `printf 'env %s\\n' ${OF_ENV}; cat keys.txt` } }]),
+              toolUse([
+                {
+                  name: "bash",
+                  input: { command: `echo ${base64} | base64 -d; printf '%70000d\\n' 7; cat keys.txt` },
+                },
+              ]),
+              toolUse([{ name: "view", input: { file_path: join(world.work, `no-${OF_ERROR}.txt`) } }]),
+              toolUse([{ name: "view", input: { file_path: join(world.work, ".env") } }]),
+              toolUse([
+                { name: "write", input: { file_path: join(world.work, "out.txt"), content: OF_COMMAND } },
+              ]),
+              toolUse([{ name: "bash", input: { command: "echo '[redacted:sk:0a1b2c]' > lost.txt" } }]),
+              text(`Done with ${OF_COMMAND}.`),
+            ),
+          },
+        ],
+      });
+    },
+    () => models.close(),
+  );
 
   /** An agent with a person, who allows all that is asked. The questions. */
   async function grantedRead(own: Record<string, string>): Promise<readonly unknown[]> {
@@ -155,7 +160,7 @@ describe("a planted key", () => {
     const own = { ...modelEnv(models), PLANTED_TOKEN: OF_ENV };
     const wire = await world.crux(
       ["-q", "--permission-mode", "bypass", "--allow", "view(.env)", `Use ${OF_COMMAND} and ${OF_ENV}`],
-      { env: own, timeoutMs: 50_000 },
+      { env: own },
     );
     expect(wire).toMatchObject({ code: 0 });
     expect(world.file("out.txt")).toBe(OF_COMMAND);
@@ -189,7 +194,6 @@ describe("the state folder", () => {
     const chat = await world.crux(["chat", "-q", ...flags], {
       env,
       stdin: "write again\n",
-      timeoutMs: 50_000,
     });
     expect(chat).toMatchObject({ code: 0 });
     expect(await crux("compose", "up", "-d", "--trust")).toMatchObject({ code: 0 });

@@ -4,7 +4,8 @@
  * (CRUX_SOAK_TURNS).
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { beforeTries } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { settled, World } from "./harness/world.ts";
 import { stall, text, toolUse } from "./model-server/reply.ts";
@@ -56,27 +57,28 @@ describe("soak", () => {
   let world: World;
   let server: ModelServer;
 
-  beforeAll(async () => {
-    world = new World();
-    server = await startModelServer({
-      validate: false,
-      keepRequests: 4,
-      script: (request) => {
-        const kind = KINDS.find((name) => request.lastUserText.includes(name)) ?? "quick";
-        if (kind === "stalled") return stall();
-        const command = COMMANDS[kind];
-        return command === undefined || request.assistantTurns > 0
-          ? text("Done.")
-          : toolUse({ name: "bash", input: { command } });
-      },
-    });
-    await world.crux(["daemon", "start"]);
-  });
-
-  afterAll(async () => {
-    await world.close();
-    await server.close();
-  });
+  beforeTries(
+    async () => {
+      world = new World();
+      server = await startModelServer({
+        validate: false,
+        keepRequests: 4,
+        script: (request) => {
+          const kind = KINDS.find((name) => request.lastUserText.includes(name)) ?? "quick";
+          if (kind === "stalled") return stall();
+          const command = COMMANDS[kind];
+          return command === undefined || request.assistantTurns > 0
+            ? text("Done.")
+            : toolUse({ name: "bash", input: { command } });
+        },
+      });
+      await world.crux(["daemon", "start"]);
+    },
+    async () => {
+      await world.close();
+      await server.close();
+    },
+  );
 
   const ask = async (wire: Wire, method: string, payload: unknown) => {
     const reply = await wire.ask(method, payload);
@@ -161,7 +163,7 @@ describe("soak", () => {
   });
 
   test(`${TURNS} turns of one session, summarised again and again: memory stays flat`, {
-    timeout: Math.max(120_000, TURNS * 200),
+    timeout: Math.max(180_000, TURNS * 200),
   }, async () => {
     const peaks: number[] = [];
     let [turns, summaries, isOver] = [0, 0, false];
@@ -195,7 +197,7 @@ describe("soak", () => {
         const { processes } = await ask(wire, "list_procs", {});
         return isOver && (processes as { pid: number; activity: string }[])[0]?.activity === "waiting";
       };
-      expect(await settled(isWaiting, (is) => is, Math.max(100_000, TURNS * 180))).toBe(true);
+      expect(await settled(isWaiting, (is) => is, Math.max(160_000, TURNS * 180))).toBe(true);
       expect(turns).toBe(TURNS);
       expect(summaries).toBeGreaterThan(0);
       await ask(wire, "kill", { pid, signal: 1 });

@@ -1,6 +1,7 @@
 /** Servers that are overloaded all the time, and replies that drip: each run ends in a stated way, and soon. */
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { World } from "./harness/world.ts";
 import { overloaded, text } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
@@ -8,10 +9,12 @@ import { type ModelServer, type ModelServerOptions, startModelServer } from "./m
 let world: World;
 const servers: ModelServer[] = [];
 
-beforeAll(() => {
-  world = new World();
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    world = new World();
+  },
+  () => world.close(),
+);
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });

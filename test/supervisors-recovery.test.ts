@@ -1,7 +1,8 @@
 /** Projects across daemons that are killed: they come back in order, once, within their intensity, and go down leaving nothing. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeTries } from "./harness/stage.ts";
 import { type Run, settled, World } from "./harness/world.ts";
 
 let world: World;
@@ -9,11 +10,13 @@ let world: World;
 let dir: string;
 let tests = 0;
 
-beforeAll(() => {
-  // a daemon that dies again and again is what is tried here
-  world = new World({ CRUX_SAFE_MODE_AFTER: "0" });
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    // a daemon that dies again and again is what is tried here
+    world = new World({ CRUX_SAFE_MODE_AFTER: "0" });
+  },
+  () => world.close(),
+);
 beforeEach(() => {
   tests += 1;
   dir = join(world.work, `shop-${tests}`);

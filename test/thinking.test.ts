@@ -1,8 +1,9 @@
 /** What the model is asked about thinking and effort, through the booted system, and what of it is cached. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { inTurn, modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { World } from "./harness/world.ts";
 import { blocks, text, thinking, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
@@ -10,10 +11,12 @@ import { type ModelServer, type ModelServerOptions, startModelServer } from "./m
 let world: World;
 let server: ModelServer;
 
-beforeAll(() => {
-  world = new World();
-});
-afterAll(() => world.close());
+beforeTries(
+  () => {
+    world = new World();
+  },
+  () => world.close(),
+);
 afterEach(() => server?.close());
 
 const serve = async (options: ModelServerOptions) => {

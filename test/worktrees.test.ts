@@ -2,9 +2,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { unconfined } from "./harness/confined.ts";
 import { modelEnv } from "./harness/model.ts";
+import { beforeTries } from "./harness/stage.ts";
 import { settled, World } from "./harness/world.ts";
 import { text, toolUse } from "./model-server/reply.ts";
 import { type ModelServer, startModelServer } from "./model-server/server.ts";
@@ -51,43 +52,45 @@ const MOVES = [
   used("worktree_exit", { strategy: "remove", discard_changes: true }),
 ];
 
-beforeAll(async () => {
-  server = await startModelServer({
-    script: ({ lastUserText, assistantTurns }) => {
-      if (lastUserText.includes("rest a while"))
-        return toolUse({ name: "sleep", input: { duration_ms: 600_000 } });
-      if (lastUserText.includes("move there and back"))
-        return MOVES[assistantTurns] === undefined ? text("Done.") : toolUse(MOVES[assistantTurns]!);
-      if (lastUserText.includes("give it to two"))
-        return assistantTurns === 0 ? childCall("write there").and(childCall("look there")) : text("Both.");
-      if (lastUserText.includes("write there") && assistantTurns === 0)
-        return toolUse({ name: "bash", input: { command: "echo two > a.txt" } });
-      if (lastUserText.includes("try all ways out")) {
-        const way = JSON.stringify(WAYS_OUT[assistantTurns] ?? null).replace(
-          "$MAIN/a.txt",
-          join(main, "a.txt"),
-        );
-        return way === "null" ? text("Done.") : toolUse(JSON.parse(way));
-      }
-      if (lastUserText.includes("commit by hand") && assistantTurns === 0)
-        return toolUse({ name: "bash", input: { command: `${COMMANDS[0]}; ${CONFIGURE}` } });
-      const command = lastUserText.includes("do the work") ? COMMANDS[assistantTurns] : undefined;
-      return command === undefined ? text("Done.") : toolUse({ name: "bash", input: { command } });
-    },
-  });
-  world = new World();
-  main = join(world.work, "main repo");
-  mkdirSync(main);
-  git("init", "-q", "-b", "main");
-  writeFileSync(join(main, "a.txt"), "one\n");
-  git("add", ".");
-  git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "first");
-  Object.assign(world.env, modelEnv(server), { MAIN: main });
-});
-afterAll(async () => {
-  await server.close();
-  await world.close();
-});
+beforeTries(
+  async () => {
+    server = await startModelServer({
+      script: ({ lastUserText, assistantTurns }) => {
+        if (lastUserText.includes("rest a while"))
+          return toolUse({ name: "sleep", input: { duration_ms: 600_000 } });
+        if (lastUserText.includes("move there and back"))
+          return MOVES[assistantTurns] === undefined ? text("Done.") : toolUse(MOVES[assistantTurns]!);
+        if (lastUserText.includes("give it to two"))
+          return assistantTurns === 0 ? childCall("write there").and(childCall("look there")) : text("Both.");
+        if (lastUserText.includes("write there") && assistantTurns === 0)
+          return toolUse({ name: "bash", input: { command: "echo two > a.txt" } });
+        if (lastUserText.includes("try all ways out")) {
+          const way = JSON.stringify(WAYS_OUT[assistantTurns] ?? null).replace(
+            "$MAIN/a.txt",
+            join(main, "a.txt"),
+          );
+          return way === "null" ? text("Done.") : toolUse(JSON.parse(way));
+        }
+        if (lastUserText.includes("commit by hand") && assistantTurns === 0)
+          return toolUse({ name: "bash", input: { command: `${COMMANDS[0]}; ${CONFIGURE}` } });
+        const command = lastUserText.includes("do the work") ? COMMANDS[assistantTurns] : undefined;
+        return command === undefined ? text("Done.") : toolUse({ name: "bash", input: { command } });
+      },
+    });
+    world = new World();
+    main = join(world.work, "main repo");
+    mkdirSync(main);
+    git("init", "-q", "-b", "main");
+    writeFileSync(join(main, "a.txt"), "one\n");
+    git("add", ".");
+    git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "first");
+    Object.assign(world.env, modelEnv(server), { MAIN: main });
+  },
+  async () => {
+    await server.close();
+    await world.close();
+  },
+);
 
 const childCall = (prompt: string) =>
   toolUse({ name: "agent", input: { description: prompt, prompt, isolation: "worktree" } });

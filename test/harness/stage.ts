@@ -27,15 +27,39 @@ export function onStage(): void {
 
 /** The same for tests that count no pids: one daemon, and for each test a folder and a model of its own. */
 export function onSharedStage(settings: object = {}): void {
-  beforeAll(() => {
-    world = new World();
-  });
+  beforeTries(
+    () => {
+      world = new World();
+    },
+    () => world.close(),
+  );
   beforeEach(() => {
     world.nextScene();
     world.settings(settings);
   });
   afterEach(() => server.close());
-  afterAll(() => world.close());
+}
+
+let cleared = "";
+
+/**
+ * What the tests of a file share: begun before the first of them, and anew before each further try of one, which would else meet
+ * what the one that failed has left.
+ */
+export function beforeTries(begin: () => void | Promise<void>, end = async (): Promise<void> => {}): void {
+  beforeAll(begin);
+  beforeEach(async ({ task }) => {
+    const { retryCount = 0 } = task.result ?? {};
+    if (retryCount === 0) return;
+    // not what has been begun for this try
+    const nth = `${task.id} ${retryCount}`;
+    if (cleared !== nth) await World.killAll();
+    cleared = nth;
+    // that it failed is known
+    await end().catch((error: unknown) => console.error(error));
+    await begin();
+  });
+  afterAll(end);
 }
 
 /** First in a test on a shared stage that counts pids, or all that there is, or ends its daemon: a world of its own. */

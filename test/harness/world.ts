@@ -54,6 +54,7 @@ export interface Running {
 }
 
 export class World {
+  static readonly #open = new Set<World>();
   readonly dir = realpathSync(mkdtempSync(join(tmpdir(), "crux-test-")));
   readonly home = join(this.dir, "home");
   work = join(this.dir, "work");
@@ -80,6 +81,7 @@ export class World {
       ...env,
     };
     this.#firstEnv = { ...this.env };
+    World.#open.add(this);
     if (unconfined !== undefined) this.settings({});
   }
 
@@ -145,7 +147,7 @@ export class World {
     child.stderr.on("data", take(err));
     child.stdin.on("error", () => {});
     child.stdin.end(options.stdin ?? "");
-    const killer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 30_000);
+    const killer = setTimeout(() => child.kill("SIGKILL"), options.timeoutMs ?? 120_000);
     const printed = { stdout: () => textOf(out), stderr: () => textOf(err) };
     const { stdout } = printed;
     const done = new Promise<Run>((resolve) => {
@@ -246,6 +248,26 @@ export class World {
     }
   }
 
+  /** Of all worlds that are not closed: what a test that failed has left is not asked to end. */
+  static async killAll(): Promise<void> {
+    for (const world of World.#open)
+      await settled(
+        () => world.#kill(),
+        (left) => left === 0,
+      );
+  }
+
+  #kill(pids = this.processes()): number {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // Gone meanwhile.
+      }
+    }
+    return pids.length;
+  }
+
   /** Stops the daemon; throws when a process, socket or pid file survives, a replay of its agents differs, or it logged a bug. */
   async close(): Promise<void> {
     for (const child of this.#running) child.kill("SIGKILL");
@@ -255,13 +277,8 @@ export class World {
     const left = await this.left(0);
     const commands = left.map((pid) => `${pid} (${commandOf(pid)})`);
     const files = existsSync(join(this.dir, "run/crux")) ? readdirSync(join(this.dir, "run/crux")) : [];
-    for (const pid of left) {
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // Gone meanwhile.
-      }
-    }
+    this.#kill(left);
+    World.#open.delete(this);
     const bugs = this.log().match(UNCAUGHT) ?? [];
     rmSync(this.dir, { recursive: true, force: true });
     if (bugs.length > 0) throw new Error(`the daemon logged what nobody caught: ${bugs.join("\n")}`);
@@ -292,7 +309,7 @@ function commandOf(pid: number): string {
 export async function settled<T>(
   look: () => T | Promise<T>,
   wanted: (value: T) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const end = performance.now() + timeoutMs;
   for (;;) {
