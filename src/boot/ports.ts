@@ -30,7 +30,7 @@ export function portsOf(parts: Parts): KernelPorts {
     classifier: makeClassifier(() => config.settings),
     program: agentProgram({ platform: process.platform, ...counts(env), deferred: deferredSetting(env) }),
     starts: paced(STARTS_OF_ROUND),
-    slices: { first: timeSlice(SLICE_MS), others: timeSlice(SLICE_MS) },
+    slices: { first: timeSlice(FIRST_MS), others: timeSlice(OTHERS_MS) },
     clock,
     ...(gaps === undefined ? {} : { gaps }),
     exec: host.exec,
@@ -109,8 +109,12 @@ function counts(env: Readonly<Record<string, string>>): { maxRetries?: number; m
 /** Agents that begin in one round of the event loop, each for some milliseconds: of many started at once, all are acknowledged first. */
 const STARTS_OF_ROUND = 1;
 
-/** Of one round of the event loop, for each kind: a program works for a millisecond or less between two answers, but starts with dozens of calls. */
-const SLICE_MS = 8;
+/**
+ * Of one round of the event loop: a program works for a millisecond or less between two answers, but starts with dozens of calls.
+ * Whoever starts one waits for two rounds, so those that nobody waits for have less of each.
+ */
+const FIRST_MS = 8;
+const OTHERS_MS = 4;
 
 /** 64 random bits: the parts of a UUID that are random. Node asks the system for those of many UUIDs at once. */
 function nonce(): string {

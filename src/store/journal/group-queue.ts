@@ -26,8 +26,12 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 /** How long a note may wait for other records before it is committed on its own. */
 const NOTE_DELAY_MS = 50;
 const RETRY_MS = 5_000;
-/** Of one round of the event loop for callers that are answered: each goes on at once, for some milliseconds, and all of them would hold it. */
-const SLICE_MS = 4;
+/**
+ * Of one round of the event loop for callers that are answered: each goes on at once, for some milliseconds, and all of them would
+ * hold it. A client waits for those of beginnings and ends.
+ */
+const ANSWERS_MS = 2;
+const AWAITED_MS = 4;
 
 /** What one call put into the queue. An item without a waiter consists of notes, which are never refused. */
 interface Item extends Batch {
@@ -48,9 +52,9 @@ export class GroupQueue {
   readonly #clock: JournalClock;
   readonly #ending = new AbortController();
   readonly #watch: Watch;
-  readonly #answers = timeSlice(SLICE_MS);
+  readonly #answers = timeSlice(ANSWERS_MS);
   /** A client waits for the beginning of a process and for its end, whatever agents at work wait for. */
-  readonly #awaited = timeSlice(SLICE_MS);
+  readonly #awaited = timeSlice(AWAITED_MS);
   #items: Item[] = [];
   #records = 0;
   #bytes = 0;
@@ -147,7 +151,8 @@ export class GroupQueue {
 
   #enter(batch: Batch, waiter: Waiter): void {
     this.#add({ ...batch, bytes: bytesOf(batch.entries), waiter });
-    if (this.#isOver()) this.#pump();
+    // a round of the event loop is long beside many agents: what a client waits for is on its way to the disk meanwhile
+    if (this.#isOver() || batch.entries.some(isBeginning)) this.#pump();
     else this.#turn ??= setImmediate(() => this.#pump());
   }
 
@@ -299,8 +304,12 @@ export class GroupQueue {
   }
 }
 
+function isBeginning({ kind }: Entry): boolean {
+  return kind === "process.spawned";
+}
+
 function isAwaited(entries: readonly Entry[]): boolean {
-  return entries.some(({ kind }) => kind === "process.spawned" || kind === "process.exited");
+  return entries.some((entry) => isBeginning(entry) || entry.kind === "process.exited");
 }
 
 function toBatch({ entries, expect }: Item): Batch {

@@ -83,6 +83,17 @@ describe("GroupJournal", () => {
     await journal.close();
   });
 
+  test("a beginning is committed at once, with what was queued before it", async () => {
+    const { bodies, journal } = makeJournal();
+    const before = journal.append([draft("signal", 1)]);
+    const begun = journal.append([draft("process.spawned", 2)]);
+    const after = journal.append([draft("signal", 3)]);
+    expect(bodies()).toEqual([["1", "2"]]);
+    await Promise.all([before, begun, after]);
+    expect(bodies()).toEqual([["1", "2"], ["3"]]);
+    await journal.close();
+  });
+
   test("a spawn is answered before those of a large group whose callers are at work", async () => {
     const { journal } = makeJournal();
     const heard: number[] = [];
