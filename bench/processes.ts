@@ -152,13 +152,14 @@ async function idle(): Promise<void> {
     rows.push([`daemon in all, at ${goal}`, all, empty, (bytes / base).toFixed(2), "500 MB at 10,000"]);
     const list = await medianOf(() => ask(wire, "list_procs", {}));
     const page = await medianOf(() => ask(wire, "list_procs", { cursor: 0, limit: PAGE }));
-    const what = `a page of ${PAGE} of list_procs, at ${goal}`;
+    const aim = "5 ms at 4,000";
+    rows.push([`a page of ${PAGE} of list_procs, at ${goal}`, `${page.toFixed(1)} ms`, "", "", aim]);
     rows.push([
-      what,
-      `${page.toFixed(1)} ms`,
-      `${list.toFixed(1)} ms for all`,
-      (page / list).toFixed(2),
-      "5 ms at 4,000",
+      `list_procs in one answer, at ${goal}`,
+      `${list.toFixed(1)} ms`,
+      "a page",
+      (list / page).toFixed(2),
+      aim,
     ]);
   }
   Object.assign(stages, { memory: addedRows(parts, looks), list: await listStages(wire, insight) });
