@@ -10,7 +10,7 @@ const home = mkdtempSync(join(tmpdir(), "crux-keep-"));
 afterAll(() => rmSync(home, { recursive: true }));
 
 test("an unsent text keeps what was pasted into it; of a picture it keeps that there was one", () => {
-  const keep = new Keep({ HOME: home }, "/w");
+  const keep = new Keep({ HOME: mkdtempSync(join(home, "home-")) }, "/w");
   const long = "line\n".repeat(40);
   const { buffer } = replaced(NEW, "see [Image #1] ");
   keep.keepDraft(7, { buffer: paste(buffer, long) });

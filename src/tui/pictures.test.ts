@@ -46,7 +46,7 @@ test("a pasted path of a picture is a mark, however a terminal writes it, and th
 
 test("any other paste is text", () => {
   const { around, paste } = aTerminal();
-  mkdirSync(join(dir, "folder.png"));
+  mkdirSync(join(dir, "folder.png"), { recursive: true });
   const others = [
     ...["shot.png", "/no/such.png", `${aFile("b.png")}\n${aFile("c.png")}`, "file://elsewhere/x.png"],
     ...[join(dir, "folder.png"), aFile("text.png", "not a picture"), aFile("a.txt")],

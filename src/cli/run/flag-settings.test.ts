@@ -68,7 +68,7 @@ test.each([
 });
 
 test("what is no file of at most 1 MiB is refused", () => {
-  mkdirSync(join(dir, "folder"));
+  mkdirSync(join(dir, "folder"), { recursive: true });
   expect(() => read("folder")).toThrow("not a regular file");
   expect(() => read("nowhere.json")).toThrow(/settings not found: .*nowhere\.json/);
   const big = file(`{"model": "${"x".repeat(1024 * 1024)}"}`, "big.json");

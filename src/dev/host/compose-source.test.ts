@@ -2,11 +2,15 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { loadComposeProject } from "./compose-source.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "crux-source-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+const all = mkdtempSync(join(tmpdir(), "crux-source-"));
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(all, "dir-"));
+});
+afterAll(() => rmSync(all, { recursive: true }));
 
 const at = (name: string, more = "") => ({ path: join(dir, name), dir, name: more });
 

@@ -39,7 +39,7 @@ function processesIn(root: string, by: ReturnType<typeof confinersHere>[number][
 
 describe.each(confinersHere())("with $kind", ({ kind, by }) => {
   it("a program that moves nothing keeps no sandbox from being made", async () => {
-    const root = join(own, `still-${kind}`);
+    const root = mkdtempSync(join(own, `still-${kind}-`));
     const work = join(root, "work");
     for (const dir of ["sub/.git/hooks", "secrets", "shown/inner"])
       mkdirSync(join(work, dir), { recursive: true });
@@ -79,7 +79,7 @@ describe.each(confinersHere())("with $kind", ({ kind, by }) => {
 
 describe.skipIf(EXCHANGE === 0).each(confinersHere())("with $kind", ({ kind, by }) => {
   it(`${TRIES} sandboxes beside a program that turns a folder of theirs into a link`, async () => {
-    const root = join(own, kind);
+    const root = mkdtempSync(join(own, `${kind}-`));
     const [work, outside] = [join(root, "work"), join(root, "outside")];
     mkdirSync(join(work, "sub/nested/.git/hooks"), { recursive: true });
     mkdirSync(join(outside, "nested/.git/hooks"), { recursive: true });
