@@ -9,7 +9,7 @@ import type { Account } from "./account.ts";
 import type { Accounting, Payer } from "./accounting.ts";
 import { limitsOf, NOTHING } from "./amounts.ts";
 import { costsOf } from "./costs.ts";
-import { endedViews } from "./ended-budgets.ts";
+import { goneViews } from "./ended-budgets.ts";
 import { type LimitsAtSpawn, limitsAtSpawn, readKept, useOfKept } from "./kept-account.ts";
 import { openAccounts } from "./open-accounts.ts";
 import { grantBody, setLimits } from "./set-limits.ts";
@@ -33,9 +33,9 @@ async function listed(core: Accounting, pid: Pid | undefined): Promise<readonly 
   if (pid === undefined || pid === PID_KERNEL) return all.map((proc) => viewOf(core, running, proc));
   const top = core.table.get(pid);
   if (top === undefined) {
-    const ended = await endedViews(core, pid);
-    if (ended.length === 0) throw notFound(pid);
-    return ended;
+    const gone = await goneViews(core, pid);
+    if (gone.length === 0) throw notFound(pid);
+    return gone;
   }
   const meant = all.filter(({ seed }) => seed.account.chain().includes(top.seed.account));
   return meant.map((proc) => viewOf(core, running, proc));
