@@ -114,3 +114,20 @@ it("what has ended is known by its pid, also to the next daemon", async () => {
   expect((await data("cost", pid)).lines).toMatchObject([{ key: pid, usd: row.cost_usd }]);
   expect(await data("wait", pid, "-v")).toMatchObject({ exit_code: 0, cost_usd: row.cost_usd });
 });
+
+it("a session that rests has its account, also in the next daemon", async () => {
+  server = await startModelServer({ script: () => text("Hello.") });
+  const env = modelEnv(server);
+  expect((await world.crux(["chat", "-q"], { stdin: "hello", env })).code).toBe(0);
+  const data = async (...words: string[]) => JSON.parse((await world.crux([...words, "--json"])).stdout).data;
+  const pid = String((await data("sessions")).sessions[0].pid);
+  await world.crux(["budget", "set", pid, "--tokens", "90000", "--steps", "90", "--wall", "1h"]);
+  const [before] = (await data("budget", pid)).accounts;
+  expect(before).toMatchObject({
+    limits: { tokens: 90_000 },
+    left: { tokens: 90_000 - before.spent.tokens },
+  });
+  expect([before.spent.steps, before.wall_ms]).toEqual([1, expect.any(Number)]);
+  process.kill(world.daemonPid!, "SIGKILL");
+  expect((await data("budget", pid)).accounts).toEqual([{ ...before, running: false }]);
+});

@@ -71,8 +71,9 @@ export function moreLimits(limits: BudgetLimits): { limits?: BudgetLimits } {
   return Object.keys(limits).some((name) => name !== "tokens") ? { limits } : {};
 }
 
-export function keptUse(account: Account, mono: number): KeptUse {
-  const { spent, children, windows, limits } = account;
+/** `limits`: those that hold from this record on, which say what is counted. */
+export function keptUse(account: Account, mono: number, limits = account.limits): KeptUse {
+  const { spent, children, windows } = account;
   const started = account.started.kept.buckets;
   const wallMs = limits.wallMs === undefined ? 0 : Math.round(account.work.ms(mono));
   return {

@@ -26,7 +26,7 @@ export async function setLimits(
   const body = grantBody(limits, by);
   const { owner } = account;
   if (owner !== null) {
-    const use = { ...keptUse(account, core.ports.clock.mono()), limits };
+    const use = { ...keptUse(account, core.ports.clock.mono(), limits), limits };
     await core.ports.journal.append([
       { ...owner, kind: "acct.limit", v: 1, body },
       { ...owner, kind: "acct.settle", v: 1, body: use },
