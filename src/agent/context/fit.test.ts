@@ -127,3 +127,15 @@ test("clearOld() leaves the newest five results, frees enough or nothing, and do
   const few = messages.slice(0, 15);
   expect(clearOld(unitsOf(few, whole(few)), whole(few), 1)).toBeUndefined();
 });
+
+test("clearOld() clears nothing that cannot be had again", () => {
+  const messages = Array.from({ length: 12 }, (_, i) => step(`c${i}`, 8_000)).flat();
+  const names = ["view", "send", "bash", "agent", "grep", "memory"];
+  const mixed = messages.map(({ blocks, ...each }, i) => ({
+    ...each,
+    ...(blocks && { blocks: blocks.map((block) => ({ ...block, name: names[(i / 2) % 6] as string })) }),
+  }));
+  const state = whole(mixed);
+  // of view, bash and grep there are six results, of which the newest five stay
+  expect(clearOld(unitsOf(mixed, state), state, 0.1)?.clears).toEqual([{ n: 2 }]);
+});

@@ -1,78 +1,13 @@
 /** Which window counts: of the model that is asked, from its first request on. */
 import { describe, expect, test } from "vitest";
-import type { ContextMove, Measures, WindowFacts } from "../../abi/context.ts";
-import { asCtxId } from "../../abi/ids.ts";
+import type { WindowFacts } from "../../abi/context.ts";
 import type { LlmRequest } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
-import type { ProgramStart } from "../../abi/program.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
-import { messageTokens } from "../../lib/tokens/message.ts";
 import { reply } from "../testing/replies.ts";
+import { eightViews, facts, turnWith, viewed } from "../testing/turns.ts";
 import { WindowKeeper } from "./keeper.ts";
 import type { Turn } from "./turn.ts";
-
-const facts = (window: number): WindowFacts => ({ window, maxOutput: 8_000, auto: true, compact: true });
-
-const call = (id: string): ContextMessage[] => [
-  { role: "assistant", content: "", blocks: [{ type: "tool_use", id, name: "view", input: {} }] },
-  { role: "tool", content: "x".repeat(20_000), tool_call_id: id },
-];
-const messages: readonly ContextMessage[] = [
-  { role: "user", content: "read all" },
-  ...["a", "b", "c", "d", "e", "f", "g", "h"].flatMap(call),
-];
-
-/** A turn of about 40,000 tokens. */
-function turnWith(index: number, { number = 1, summary = "## Goal: all is read" } = {}) {
-  const moves: ContextMove[] = [];
-  const sent: LlmRequest["purpose"][] = [];
-  const breakers: unknown[] = [];
-  const logged: string[] = [];
-  const sys = {
-    ctxView: async () => ({
-      ...{ head: moves.length, records: messages.length, undoable: 0, pins: [] },
-      view: { put: null, keep: [], clears: [], tailFrom: 1 },
-      numbers: messages.map((_, i) => i + 1),
-    }),
-    ctxMove: async (_cid: unknown, move: ContextMove) => moves.push(move),
-    log: (_level: unknown, text: string) => logged.push(text),
-    measured: ({ breaker }: Measures) => breakers.push(breaker),
-    ending: new AbortController().signal,
-  } as unknown as Sys;
-  const prompt: Prompt = { systemPrompt: "", messages };
-  const turn: Turn = {
-    ...{
-      sys,
-      start: { ctxId: asCtxId(1), modelDevice: "/dev/llm/a" } as ProgramStart,
-      number,
-      prompt,
-      index,
-    },
-    ...{ model: { device: "/dev/llm/a", model: "" }, sections: [] },
-    renew: async (isCut) => (isCut ? { ...prompt, messages: messages.slice(-2) } : prompt),
-    make: (of, most) => {
-      const estimate = of.messages.reduce((sum, each) => sum + messageTokens(each), 0);
-      const maxOutputTokens = Math.min(8_000, most);
-      const request = {
-        purpose: "main",
-        requestId: "r",
-        maxOutputTokens,
-        system: [],
-        tools: [],
-      } as unknown as LlmRequest;
-      return { request, estimate, escalatedOutputTokens: 64_000 };
-    },
-    aside: async ({ purpose }) => {
-      sent.push(purpose);
-      return reply("ok");
-    },
-    send: async ({ purpose }) => {
-      sent.push(purpose);
-      return reply(purpose === "compact" ? summary : "ok");
-    },
-  };
-  return { turn, moves, sent, breakers, logged };
-}
 
 test("a summary that the model did not write is logged with the reason, as the refusal says", async () => {
   const { turn, logged } = turnWith(0, { summary: "" });
@@ -201,7 +136,7 @@ describe("the request for a summary", () => {
   test("begins with the messages of the main request, byte for byte", async () => {
     const { turn, asked } = refusing(0);
     await new WindowKeeper({ window: facts(200_000), viewRequests: true }).compact(turn, "");
-    expect(JSON.stringify(asked[0]?.slice(0, -1)) === JSON.stringify(messages)).toBe(true);
+    expect(JSON.stringify(asked[0]?.slice(0, -1)) === JSON.stringify(eightViews)).toBe(true);
     expect(asked[0]?.at(-1)?.content).toContain("Write the summary");
   });
 
@@ -224,7 +159,7 @@ describe("the request for a summary", () => {
 
   test("shows no images once it was refused", async () => {
     const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;
-    const shown = messages.map((each, i) => (i === messages.length - 1 ? { ...each, media } : each));
+    const shown = eightViews.map((each, i) => (i === eightViews.length - 1 ? { ...each, media } : each));
     const { turn, asked } = refusing(1);
     await keeper().compact({ ...turn, prompt: { systemPrompt: "", messages: shown } }, "");
     expect(asked.map((each) => JSON.stringify(each).includes("AAAA"))).toEqual([true, false]);
@@ -249,7 +184,7 @@ test.each<[string, string, readonly string[], readonly string[]]>([
 ])(
   "with 160,000 tokens reported and some 20,000 of results since, before the request %s",
   async (_what, name, layers, purposes) => {
-    const called = messages.map(({ blocks, ...each }) =>
+    const called = eightViews.map(({ blocks, ...each }) =>
       blocks === undefined ? each : { ...each, blocks: blocks.map((block) => ({ ...block, name }) as never) },
     );
     const keeper = new WindowKeeper({ window: { ...facts(200_000), maxOutput: 64_000 }, viewRequests: true });
@@ -292,7 +227,7 @@ describe("while nothing is said for long", () => {
 describe("folding", () => {
   // results of this tool cannot be had again, so that they are not cleared first
   const asked = (id: string): ContextMessage[] =>
-    call(id).map(({ blocks, ...each }) =>
+    viewed(id).map(({ blocks, ...each }) =>
       blocks === undefined ? each : { ...each, blocks: [{ type: "tool_use", id, name: "send", input: {} }] },
     );
   const long: readonly ContextMessage[] = [
@@ -376,7 +311,7 @@ describe("a request that is refused for its bytes", () => {
   const media = [{ type: "image", media_type: "image/png", data: "AAAA" }] as const;
   const failing = async (words: string, shown: (i: number) => boolean) => {
     const { turn, sent, moves } = turnWith(0);
-    const pictures = messages.map((each, i) => (shown(i) ? { ...each, media } : each));
+    const pictures = eightViews.map((each, i) => (shown(i) ? { ...each, media } : each));
     const send: Turn["send"] = async (request) => {
       const whole = await turn.send(request);
       if (sent.length > 1) return whole;
@@ -386,13 +321,13 @@ describe("a request that is refused for its bytes", () => {
     await keeper.ask({ ...turn, prompt: { systemPrompt: "", messages: pictures }, send });
     return { sent, moves, state: keeper.state };
   };
-  const isLate = (i: number): boolean => i >= messages.length - 4;
+  const isLate = (i: number): boolean => i >= eightViews.length - 4;
 
   test("loses the images before the last two steps first; nothing is learnt of the window", async () => {
     const { sent, moves, state } = await failing("413: a web page: Request Entity Too Large", () => true);
     expect(sent).toEqual(["main", "main"]);
     expect(moves).toMatchObject([{ boundary: { layer: "micro", trigger: "reactive" } }]);
-    expect(moves[0]?.clears.map(({ n }) => n)).toEqual(messages.slice(0, -4).map((_, i) => i + 1));
+    expect(moves[0]?.clears.map(({ n }) => n)).toEqual(eightViews.slice(0, -4).map((_, i) => i + 1));
     expect(state).toBeUndefined();
   });
 
@@ -426,7 +361,7 @@ describe("with notes of the session", () => {
     const { turn, asked, kept, moves, sent } = await noted(NOTES);
     await kept.ask(turn);
     expect(asked.map(({ requestId, purpose }) => [requestId, purpose])).toEqual([["r-notes", "helper"]]);
-    expect(kept.state?.notes).toMatchObject({ text: NOTES, upTo: messages.length });
+    expect(kept.state?.notes).toMatchObject({ text: NOTES, upTo: eightViews.length });
     await keeper(kept.state).compact(turn, "");
     expect(moves.map(({ boundary }) => boundary.layer)).toEqual(["notes"]);
     expect(moves[0]?.put).toContain("## Now: at the end");
