@@ -111,6 +111,9 @@ const layers = async () =>
     ({ layer, trigger }) => `${layer} ${trigger}`,
   );
 
+/** Its records, as lines. */
+const history = async () => (await world.crux(["journal", "1", "--json"])).stdout.trimEnd().split("\n");
+
 async function restarted(): Promise<void> {
   process.kill(world.daemonPid!, "SIGKILL");
   expect((await world.crux(["daemon", "start"])).code).toBe(0);
@@ -126,9 +129,10 @@ async function keeps(name: string, act: () => Promise<unknown>, costs = false): 
   else expect(after.spent, name).toEqual(before.spent);
 }
 
-test("what the user has done to a view changes nothing of what its process may do and spend", async () => {
+test("what the user has done to a view changes nothing of what its process may do and spend, nor of its history", async () => {
   await session({});
   await read(12);
+  const records = await history();
   expect(await tried()).toEqual(PERMITTED);
   expect((await standing()).fixed).toMatchObject({
     permits: { mode: "accept_edits" },
@@ -145,6 +149,7 @@ test("what the user has done to a view changes nothing of what its process may d
   await keeps("clear", () => data("context", "clear", "1"));
   await keeps("undo of clear", () => data("context", "undo", "1"));
   expect(await tried()).toEqual(PERMITTED);
+  expect((await history()).slice(0, records.length)).toEqual(records);
   const seen = ["partial", "undo", "snip", "undo", "full", "undo", "clear", "undo"];
   expect(await layers()).toEqual(seen.map((layer) => `${layer} manual`));
   expect((await world.crux(["replay", "1"])).code).toBe(0);
