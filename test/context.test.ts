@@ -73,6 +73,8 @@ const json = <T>({ stdout }: { stdout: string }): T => (JSON.parse(stdout) as { 
 describe("a session that waits", () => {
   test("is compacted, undone and cleared, also after its daemon died; the next message is of that view", async () => {
     await reader();
+    // the user's, since the folder of a test is no longer trusted after its daemon
+    world.write("../config/crux/AGENTS.md", "Say please.");
     expect((await world.crux(["chat", "-q"], { stdin: "Read it. Never push to main." })).code).toBe(0);
     const whole = await stat(1);
     const compacted = await world.crux(["compact", "1", "keep", "the", "paths"]);
@@ -86,6 +88,7 @@ describe("a session that waits", () => {
     expect((await world.crux(["-c", "-q", "and now?"])).code).toBe(0);
     expect(said()).toContain("it was read");
     expect(said()).toContain("Never push to main");
+    expect(said().split("Say please.")).toHaveLength(2);
 
     const undone = await world.crux(["context", "undo", "1", "--json"]);
     expect(json<{ after: number }>(undone).after).toBeGreaterThan(Number(short.used));
@@ -99,6 +102,7 @@ describe("a session that waits", () => {
     expect((await world.crux(["context", "clear", "1"])).code).toBe(0);
     expect((await world.crux(["-c", "-q", "who are you?"])).code).toBe(0);
     expect(said()).not.toContain("and then?");
+    expect(said().split("Say please.")).toHaveLength(2);
     expect(await stat(1)).toMatchObject({
       moves: [{ layer: "full" }, { layer: "undo" }, { layer: "clear" }],
     });
@@ -343,4 +347,36 @@ test("the end of an agent that comes while its parent is summarised is told once
   expect((await run).code).toBe(0);
   expect(said()).toContain("it was read");
   expect(said().split("<task-notification>")).toHaveLength(2);
+});
+
+test("an agent that another has started is compacted by itself, and the other is not", async () => {
+  for (let n = 0; n < 30; n++) world.write(`part-${n}.txt`, `part ${n} of many, with words\n`.repeat(160));
+  let [turn, summaries] = [0, 0];
+  const isDig = ({ messages }: ModelRequest) =>
+    messages.some((each) => each.role === "user" && userTexts(each).some((words) => words.startsWith("dig")));
+  await startModel({
+    script: (request) => {
+      if (isSummary(request)) {
+        summaries++;
+        return text(SUMMARY);
+      }
+      if (!isDig(request))
+        return request.assistantTurns > 0
+          ? text("All is found.")
+          : toolUse({ name: "agent", input: { description: "digs", prompt: "dig" } });
+      const view = { name: "view", input: { file_path: `${world.work}/part-${turn % 30}.txt` } };
+      return ++turn > 40 ? text("Found it.") : toolUse(view, { text: "On it goes. ".repeat(150) });
+    },
+  });
+  Object.assign(world.env, modelEnv(server), { CRUX_MAX_CONTEXT_TOKENS: "40000" });
+  const run = await world.crux(["run", "Find it. Never push to main."]);
+  expect(run.code, run.stderr).toBe(0);
+  const layers = async (pid: number) =>
+    ((await stat(pid)).moves as { layer: string }[]).map(({ layer }) => layer);
+  expect(await layers(1)).toEqual([]);
+  const own = await layers(2);
+  expect(own).toContain("micro");
+  expect(own.filter((layer) => layer === "full")).toHaveLength(summaries);
+  expect(summaries).toBeGreaterThan(0);
+  expect((await world.crux(["replay", "2"])).code).toBe(0);
 });
