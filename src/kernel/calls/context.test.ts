@@ -44,6 +44,23 @@ describe("a context", () => {
     expect(t.logs).toEqual([]);
   });
 
+  test("that has moved lets no file count as seen as it is, the process's own contexts do not", async () => {
+    const t = testKernel();
+    const { sys, pid, start } = await t.start();
+    const { seen } = t.proc(pid);
+    const own = await sys.ctxAlloc(4);
+    const boundary = { layer: "drop", trigger: "auto", before: 900, after: 20 } as const;
+    const epochs: number[] = [];
+    for (const cid of [own, start.ctxId]) {
+      await sys.appendMessage(cid, "user", "more");
+      const head = await sys.ctxMove(cid, { from: 0, keep: [], clears: [], tailFrom: 2, boundary });
+      epochs.push(seen.epoch);
+      await sys.ctxUndo(cid, head).catch(() => undefined);
+      epochs.push(seen.epoch);
+    }
+    expect(epochs).toEqual([0, 0, 1, 2]);
+  });
+
   test("that is shown less of is told to those who follow the process, its own contexts are not", async () => {
     const t = testKernel();
     const { sys, pid, end, start } = await t.start();
