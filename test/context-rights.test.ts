@@ -8,6 +8,7 @@ import { modelEnv } from "./harness/model.ts";
 import { onStage, server, startModel, world } from "./harness/stage.ts";
 import { Wire } from "./harness/wire.ts";
 import { type Reply, text, toolUse } from "./model-server/reply.ts";
+import type { ModelServerOptions } from "./model-server/server.ts";
 
 onStage();
 
@@ -70,13 +71,18 @@ async function tried(): Promise<boolean[]> {
   return results.map(({ content }) => !/PERMISSION|Permission denied/.test(content));
 }
 
-/** A session in a mode that it was not started in, with grants, limits and a label. */
-async function session(settings: object, env: Record<string, string> = {}): Promise<void> {
+/** A session in a mode that it was not started in, with grants and limits. `refusing`: what its model refuses. */
+async function session(
+  settings: object,
+  env: Record<string, string> = {},
+  refusing: Partial<ModelServerOptions> = {},
+): Promise<void> {
   world.settings({ sandbox: { mode: "off" }, ...settings });
   for (let n = 0; n < FILES; n++) world.write(`part-${n}.txt`, `part ${n} of many, with words\n`.repeat(160));
   for (const name of ["granted", "denied", "other"]) world.write(`${name}.sh`, `echo ${name}\n`);
   [replies, summary, tries] = [[], SUMMARY, 0];
   await startModel({
+    ...refusing,
     script: ({ messages }) => {
       const asked = JSON.stringify(messages.at(-1));
       if (asked.includes("<steps>")) return text("Read.");
@@ -160,10 +166,14 @@ test.each([
   ["drop auto", {}],
   ["collapse auto", { context: { collapse: true } }],
   ["notes auto", { compaction: { sessionNotes: true } }],
+  // the window is learnt from the refusal of a model that nobody has told anything of
+  ["full reactive", {}],
 ])(
   "%s changes nothing of what its process may do and spend, also after its daemon died",
   async (layer, settings) => {
-    await session(settings, { CRUX_MAX_CONTEXT_TOKENS: "40000" });
+    const isKnown = layer !== "full reactive";
+    if (isKnown) await session(settings, { CRUX_MAX_CONTEXT_TOKENS: "40000" });
+    else await session(settings, {}, { contextWindowTokens: 32_000 });
     if (layer === "drop auto") summary = "";
     expect(await tried()).toEqual(PERMITTED);
     await keeps(
@@ -174,7 +184,7 @@ test.each([
         const seen = await layers();
         expect(seen).toContain(layer);
         // the first to be tried, wherever results can be cleared
-        if (layer !== "collapse auto") expect(seen[0]).toBe("micro auto");
+        if (isKnown && layer !== "collapse auto") expect(seen[0]).toBe("micro auto");
       },
       true,
     );
