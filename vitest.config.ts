@@ -33,7 +33,17 @@ const LONGEST = [
   ],
   ...["sqlite/journal-process", "sandbox/sandbox", "shell/oracle", "mcp/real-servers", "corpus/precedence"],
   ...["journal-crashes", "attacks/attacks", "soak", "daemon-faults", "crash-points", "early-start", "leaks"],
-  ...["print", "faults/read-only", "fork", "pause", "file-crashes", "trust", "lifecycles", "files"],
+  ...[
+    "print",
+    "faults/read-only",
+    "context-rights",
+    "fork",
+    "pause",
+    "file-crashes",
+    "trust",
+    "lifecycles",
+    "files",
+  ],
   ...[
     "faults/safe-mode",
     "terminal",
