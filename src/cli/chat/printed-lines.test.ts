@@ -43,3 +43,11 @@ test("of a command that is faster than the terminal the end is printed, after ho
   expect(texts[1]).toMatch(/^\(80000 more\)\nx/);
   expect(texts[1]?.split("\n")).toHaveLength(21);
 });
+
+test("a line that begins without its end is printed once that has come", () => {
+  const { texts, print } = aTerminal();
+  const printed = new PrintedLines(print, String);
+  printed.add("wai");
+  printed.add("ting\nmore");
+  expect(texts).toEqual(["waiting"]);
+});

@@ -26,6 +26,7 @@ export class PrintedLines {
       this.#left += over;
       this.#waiting = this.#waiting.slice(over);
     }
+    if (!this.#waiting.includes("\n")) return;
     this.#printing ??= this.#printAll();
     // a terminal that is gone: the end tells
     this.#printing.catch(() => {});
