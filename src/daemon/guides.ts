@@ -4,7 +4,7 @@ import type { Pid } from "../abi/ids.ts";
 import type { SkillShelf } from "../abi/skill.ts";
 import type { Nearby } from "../abi/surroundings.ts";
 import type { Guidance, Guided, Guides } from "../kernel/ports/guides.ts";
-import { RecentMap } from "../lib/recent-map.ts";
+import { RecentMap } from "../lib/maps/recent-map.ts";
 import { type InstructionPlaces, instructionsAt, instructionsBelow } from "./instruction-files.ts";
 import type { FoundMemory, MemoryDesk } from "./memory/memory-desk.ts";
 import type { SkillDesk } from "./skills/skill-desk.ts";

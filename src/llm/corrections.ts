@@ -4,7 +4,7 @@
  */
 import type { Block, ModelCard, WireMessage } from "../abi/llm.ts";
 import { LlmError } from "../abi/llm-error.ts";
-import { LateSet } from "../lib/late.ts";
+import { LateSet } from "../lib/maps/late.ts";
 import type { AttemptRequest, Driver } from "./driver.ts";
 import type { OwnModel } from "./own-models.ts";
 

@@ -12,7 +12,7 @@ import { totalTokens } from "../abi/llm.ts";
 import { findLlmError, LlmError } from "../abi/llm-error.ts";
 import type { Clock } from "../abi/program.ts";
 import { abortable, linkSignals } from "../lib/abort.ts";
-import { LateMap } from "../lib/late.ts";
+import { LateMap } from "../lib/maps/late.ts";
 import { cacheTtlOf, wantedTtl } from "./cache-ttl.ts";
 import { Corrections } from "./corrections.ts";
 import type { AttemptRequest, CacheTtl, Driver } from "./driver.ts";

@@ -6,7 +6,7 @@
 import { hash, randomUUID } from "node:crypto";
 import type { WireMessage } from "../abi/llm.ts";
 import { bytesOf, continued, NOTHING, type Written } from "../lib/grow/grown-bytes.ts";
-import { RecentMap } from "../lib/recent-map.ts";
+import { RecentMap } from "../lib/maps/recent-map.ts";
 import type { AttemptRequest } from "./driver.ts";
 
 /**

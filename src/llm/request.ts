@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { DriverError } from "../abi/errors.ts";
 import { EFFORTS, type WireMessage } from "../abi/llm.ts";
-import { RecentMap } from "../lib/recent-map.ts";
+import { RecentMap } from "../lib/maps/recent-map.ts";
 import type { AttemptRequest } from "./driver.ts";
 import {
   type Frame,

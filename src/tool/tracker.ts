@@ -1,6 +1,6 @@
 /** What a process has seen of each file, so that it changes only files it knows. Hashes, no content. */
 import type { SeenFile, SeenFiles } from "../abi/device.ts";
-import { RecentMap } from "../lib/recent-map.ts";
+import { RecentMap } from "../lib/maps/recent-map.ts";
 import { failure } from "./failure.ts";
 
 export type FileTracker = SeenFiles;

@@ -5,7 +5,7 @@
 import type { ProgramStart } from "../../abi/program.ts";
 import type { Sys } from "../../abi/sys.ts";
 import { canonicalToolName } from "../../abi/tool.ts";
-import { LateMap, LateSet } from "../../lib/late.ts";
+import { LateMap, LateSet } from "../../lib/maps/late.ts";
 import { findProgram } from "../program/programs.ts";
 import type { Entry } from "./entry.ts";
 import type { Stock } from "./query.ts";

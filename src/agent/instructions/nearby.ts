@@ -6,7 +6,7 @@ import { posix } from "node:path";
 import type { ToolCall } from "../../abi/loop.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage, Sys } from "../../abi/sys.ts";
-import { LateSet } from "../../lib/late.ts";
+import { LateSet } from "../../lib/maps/late.ts";
 import { nestedText, pathMark } from "./frame.ts";
 
 /** Folders asked about at once; further ones of the same reply are left out. */

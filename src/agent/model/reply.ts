@@ -8,7 +8,7 @@ import {
   type Usage,
 } from "../../abi/llm.ts";
 import { LlmError } from "../../abi/llm-error.ts";
-import { LateMap } from "../../lib/late.ts";
+import { LateMap } from "../../lib/maps/late.ts";
 
 const NO_USAGE: Usage = {
   input_tokens: 0,

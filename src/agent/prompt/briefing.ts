@@ -10,7 +10,7 @@ import type { ProgramStart } from "../../abi/program.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { Memory } from "../../abi/surroundings.ts";
 import type { ContextMessage, Prompt, Sys } from "../../abi/sys.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
+import { RecentMap } from "../../lib/maps/recent-map.ts";
 import { instructionsText, reminder } from "../instructions/frame.ts";
 import { type Keeping, memoryText } from "../memory/memory-text.ts";
 import { lineOf, skillsText } from "../skills/listing.ts";

@@ -8,7 +8,7 @@ import ignore, { type Ignore } from "ignore";
 import type { ToolCall } from "../../abi/loop.ts";
 import type { SkillLine } from "../../abi/skill.ts";
 import type { ContextMessage } from "../../abi/sys.ts";
-import { LateMap } from "../../lib/late.ts";
+import { LateMap } from "../../lib/maps/late.ts";
 import { targetOf } from "../deferred/target.ts";
 import { isReminder, reminder } from "../instructions/frame.ts";
 import { pathsOf } from "../instructions/nearby.ts";

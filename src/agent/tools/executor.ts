@@ -6,7 +6,7 @@
  */
 import type { ToolCall } from "../../abi/loop.ts";
 import type { Sys } from "../../abi/sys.ts";
-import { LateSet } from "../../lib/late.ts";
+import { LateSet } from "../../lib/maps/late.ts";
 import type { OfferedTools } from "../deferred/offered.ts";
 import { type CallResult, NOT_STARTED } from "../program/tool-call.ts";
 import { mayOverlap, namedAgent, runCall, untilResumed } from "./calls.ts";

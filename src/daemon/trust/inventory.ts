@@ -16,8 +16,8 @@ import {
 } from "../../abi/trust.ts";
 import { foldersBetween, importedPath, MAX_IMPORT_DEPTH } from "../../agent/instructions/collect.ts";
 import { importsOf } from "../../agent/instructions/imports.ts";
+import { RecentMap } from "../../lib/maps/recent-map.ts";
 import { isWithin } from "../../lib/path.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
 import { readRegular } from "../../lib/regular-file.ts";
 import { onlyNarrows } from "../settings/folder-keys.ts";
 import { parseSettings } from "../settings/settings.ts";

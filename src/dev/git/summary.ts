@@ -3,7 +3,7 @@
  * for a workspace that the user has trusted; the caller has checked that.
  */
 
-import { RecentMap } from "../../lib/recent-map.ts";
+import { RecentMap } from "../../lib/maps/recent-map.ts";
 import { fittingLines } from "../../lib/text/fitting-lines.ts";
 import { type GitDeps, type GitOutputs, gitOutputs } from "./status.ts";
 

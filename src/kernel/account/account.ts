@@ -6,7 +6,7 @@
 import type { Amounts, BudgetLimits } from "../../abi/budget.ts";
 import type { AccountView } from "../../abi/program.ts";
 import { abortable } from "../../lib/abort.ts";
-import { LateSet } from "../../lib/late.ts";
+import { LateSet } from "../../lib/maps/late.ts";
 import type { RecordOwner } from "../ports/journal.ts";
 import { FLOWS, type Flow, isLimited, minus, NOTHING, plus, tokensOnly } from "./amounts.ts";
 import { type KeptWindow, Window } from "./window.ts";

@@ -3,7 +3,7 @@
  * up to the time in the settings. A session that never had such a client is headless.
  */
 import type { ProcessEvent } from "../../abi/events.ts";
-import { LateSet } from "../../lib/late.ts";
+import { LateSet } from "../../lib/maps/late.ts";
 
 /** The queue of one client. */
 interface Approver {

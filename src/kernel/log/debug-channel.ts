@@ -4,7 +4,7 @@
  * for.
  */
 import type { SyscallEvent } from "../../abi/events.ts";
-import { LateMap } from "../../lib/late.ts";
+import { LateMap } from "../../lib/maps/late.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/subscription.ts";
 import { Queue } from "../queue.ts";

@@ -3,7 +3,7 @@
  * reader has its own queue of 256 lines, which drops and counts what it has no room for.
  */
 import type { LogEntry } from "../../abi/events.ts";
-import { LateSet } from "../../lib/late.ts";
+import { LateSet } from "../../lib/maps/late.ts";
 import { LIMITS } from "../limits.ts";
 import type { Subscription } from "../ports/subscription.ts";
 import { Queue } from "../queue.ts";

@@ -5,7 +5,7 @@
  */
 import type { Detail, ProcessEvent } from "../../abi/events.ts";
 import { asPid } from "../../abi/ids.ts";
-import { LateMap } from "../../lib/late.ts";
+import { LateMap } from "../../lib/maps/late.ts";
 import { LIMITS } from "../limits.ts";
 import { Queue } from "../queue.ts";
 import type { Approvers } from "./approvers.ts";

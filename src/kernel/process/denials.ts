@@ -5,7 +5,7 @@
  */
 
 import type { Pid } from "../../abi/ids.ts";
-import { LateMap, LateSet } from "../../lib/late.ts";
+import { LateMap, LateSet } from "../../lib/maps/late.ts";
 import { type Facet, plainFacet } from "../facts/facet.ts";
 
 /** The state as plain data, as the journal stores it. */

@@ -1,7 +1,7 @@
 /** The model chosen for a process, the model that answered it last, and its calls that wait for one. */
 import type { Effort, Thinking } from "../../abi/llm.ts";
 import type { ModelPlace } from "../../abi/loop.ts";
-import { LateSet } from "../../lib/late.ts";
+import { LateSet } from "../../lib/maps/late.ts";
 import type { ModelChoice } from "../ports/models.ts";
 
 /** A call that waits for a slot in a lane. */

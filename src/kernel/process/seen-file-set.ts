@@ -4,7 +4,7 @@
  * never a lost change.
  */
 import type { SeenFile } from "../../abi/device.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
+import { RecentMap } from "../../lib/maps/recent-map.ts";
 import type { Facet } from "../facts/facet.ts";
 import type { Ref } from "../facts/refs.ts";
 import { LIMITS } from "../limits.ts";

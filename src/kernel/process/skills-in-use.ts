@@ -3,7 +3,7 @@
  * run; after a restart the user is asked again. Nothing of them passes to another process.
  */
 import type { Effect } from "../../abi/effects.ts";
-import { LateSet } from "../../lib/late.ts";
+import { LateSet } from "../../lib/maps/late.ts";
 import { slashLine } from "../../lib/slash.ts";
 import type { Process } from "./process.ts";
 

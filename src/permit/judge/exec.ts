@@ -3,7 +3,7 @@
 import type { Effect } from "../../abi/effects.ts";
 import { english, plain } from "../../abi/sentence.ts";
 import type { JudgedPart } from "../../kernel/ports/permit.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
+import { RecentMap } from "../../lib/maps/recent-map.ts";
 import { shown } from "../rules/paths.ts";
 import { type Analysis, analyseArgv, analyseText } from "../shell/analysis.ts";
 import { CAREFUL_GIT, QUIET_GIT } from "../shell/read/git.ts";

@@ -5,8 +5,8 @@
  */
 import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path/posix";
+import { RecentMap } from "../../lib/maps/recent-map.ts";
 import { isWithin } from "../../lib/path.ts";
-import { RecentMap } from "../../lib/recent-map.ts";
 import { readRegularSync } from "../../lib/regular-file.ts";
 
 const MAX_BYTES = 256 * 1024;

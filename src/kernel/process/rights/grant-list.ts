@@ -2,7 +2,7 @@
 import type { Grant, GrantView } from "../../../abi/grants.ts";
 import type { Pid } from "../../../abi/ids.ts";
 import type { Clock } from "../../../abi/program.ts";
-import { LateMap } from "../../../lib/late.ts";
+import { LateMap } from "../../../lib/maps/late.ts";
 import { isWithin } from "../../../lib/path.ts";
 import { until } from "../../../lib/time/until.ts";
 import { LIMITS } from "../../limits.ts";
