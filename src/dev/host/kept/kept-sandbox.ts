@@ -152,7 +152,8 @@ export class KeptSandbox {
   /** One that is killed before it has begun: a keeper that does not start it, so that there is nothing to kill, is ended. */
   #seeToIt(id: string): void {
     setTimeout(() => {
-      if (this.#running.get(id)?.isComing === true) this.#keeper.drop();
+      // what it has reported of others is yet read: a command that has begun must not begin anew
+      if (this.#running.get(id)?.isComing === true) this.#keeper.job?.kill();
     }, STUCK_MS).unref();
   }
 
