@@ -119,6 +119,16 @@ test("keepInRounds() keeps one file in a round of the event loop, once what came
   expect([kept, vi.getTimerCount()]).toEqual([["one", "two", "three", "given back"], 0]);
 });
 
+test("keepInRounds() outlives a time without descriptors, in which nothing can be given back", () => {
+  const kept: string[] = [];
+  const release = vi.fn(() => {
+    throw new Error("EMFILE: too many open files");
+  });
+  keepInRounds(threeFiles(kept), () => true, { bytes: () => 0, release });
+  vi.advanceTimersByTime(60_000);
+  expect([kept.length, release.mock.calls.length]).toEqual([3, 1]);
+});
+
 test("keepInRounds() waits for a quiet second", () => {
   const kept: string[] = [];
   let quiet = false;

@@ -79,18 +79,22 @@ function sharedPart(): number {
 export function releaseUnused(held = OWN): void {
   let least = Number.POSITIVE_INFINITY;
   const look = (): void => {
-    try {
-      const bytes = held.bytes();
-      if (bytes > least + GROWTH_BYTES) {
-        held.release();
-        least = held.bytes();
-      } else least = Math.min(least, bytes);
-    } catch {
-      // no descriptor is left to look with: the next look may have one
-    }
+    const bytes = held.bytes();
+    if (bytes > least + GROWTH_BYTES) {
+      held.release();
+      least = held.bytes();
+    } else least = Math.min(least, bytes);
   };
-  look();
-  setInterval(look, MEMORY_LOOK_MS).unref();
+  whereItCan(look);
+  setInterval(() => whereItCan(look), MEMORY_LOOK_MS).unref();
+}
+
+function whereItCan(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // no descriptor is left to look with: the next look may have one
+  }
 }
 
 /** By then a daemon has done what it was started for, and V8 still has what it has compiled for that; later it forgets what did not run. */
@@ -123,7 +127,7 @@ export function keepInRounds(files: Iterator<unknown>, isQuiet: () => boolean, h
   };
   const keep = (): void => {
     if (keepOne()) later(BETWEEN_MS, keep);
-    else held.release();
+    else whereItCan(() => held.release());
   };
   const look = (): void => {
     if (isQuiet()) keep();
